@@ -1,0 +1,179 @@
+/* backend.h - device memory and the numeric operations, behind one table.
+ *
+ * Conventions.  Matrices are row-major [row][col].  Arrays are f32 in backend memory
+ * unless a type is given; ids and positions are int32.  Every op works row by row:
+ * a row of the output is the same bits whatever other rows are in the call (invariants
+ * 4 and 5), so a forward may be cut into calls at will.  "+=" in a comment means the op
+ * adds to its output.  Ops return 0 or a fault; all take `struct fault *` last.
+ *
+ * Dense products go through `struct weight`, which holds a matrix in compute form (f32
+ * or bf16, packed for the library); accumulation is always f32.
+ */
+#ifndef DAPO_BACKEND_H
+#define DAPO_BACKEND_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "dapo/fault.h"
+
+enum compute { COMPUTE_F32, COMPUTE_BF16 }; /* order of model.compute's choices */
+
+struct weight; /* a dense matrix [out][in] in compute form; the backend's own */
+
+/* Where the keys of a sequence live.  Position j of sequence s is row
+ *     first[s * stride + j / page] + j % page
+ * of the key and value arrays.  A packed training sequence is one page as long as can
+ * be (page = INT_MAX, stride = 1); a KV cache has short pages, and members of a group
+ * share those of their prompt. */
+struct kv_map {
+    int page, stride;
+    const int *first; /* host memory, [sequences][stride] */
+};
+
+/* One query row: sequence and position; it sees keys 0..pos of its sequence. */
+struct attend_rows {
+    int rows;
+    const int *seq, *pos; /* host memory, [rows] */
+    struct kv_map map;
+};
+
+/* Heads: q rows are [heads][dim], k and v rows [kv_heads][dim]; heads % kv_heads == 0. */
+struct heads {
+    int heads, kv_heads, dim;
+    float scale; /* of q.k, usually 1/sqrt(dim) */
+};
+
+struct sampling {
+    float temperature; /* 0 = take the most likely */
+    int top_k;         /* 0 = all */
+    float top_p;       /* 1 = all */
+};
+
+struct backend {
+    const char *name;
+
+    /* -- device and memory ---------------------------------------------------- */
+    int (*open)(int device, int threads, struct fault *f); /* idempotent */
+    void (*close)(void);
+    int (*alloc)(void **out, size_t bytes, struct fault *f); /* zeroed, 64-byte aligned */
+    void (*free)(void *p);
+    int (*put)(void *dst, const void *host, size_t bytes, struct fault *f);
+    int (*get)(void *host, const void *src, size_t bytes, struct fault *f);
+    int (*zero)(void *p, size_t bytes, struct fault *f);
+    int (*sync)(struct fault *f);
+
+    /* -- dense products ------------------------------------------------------- */
+    int (*weight_new)(struct weight **out, int n_out, int n_in, enum compute type,
+                      struct fault *f);
+    void (*weight_free)(struct weight *w);
+    /* Take over the values of master[n_out][n_in] (f32, backend memory), rounded to
+     * nearest even for bf16.  `master` must outlive the weight and is what linear_dx
+     * may read in f32. */
+    int (*weight_set)(struct weight *w, const float *master, struct fault *f);
+    /* y[rows][out] = x[rows][in] W^T */
+    int (*linear)(float *y, const float *x, const struct weight *w, int rows,
+                  struct fault *f);
+    /* dx[rows][in] (+= if add) dy[rows][out] W */
+    int (*linear_dx)(float *dx, const float *dy, const struct weight *w, int rows, int add,
+                     struct fault *f);
+    /* dw[out][in] += dy[rows][out]^T x[rows][in] */
+    int (*linear_dw)(float *dw, const float *dy, const float *x, const struct weight *w,
+                     int rows, struct fault *f);
+
+    /* -- elementwise and rows ------------------------------------------------- */
+    /* y[i] += x[i], n values */
+    int (*add)(float *y, const float *x, size_t n, struct fault *f);
+    /* y[row][col] += b[col] */
+    int (*bias)(float *y, const float *b, int rows, int cols, struct fault *f);
+    /* db[col] += sum over rows of dy */
+    int (*bias_back)(float *db, const float *dy, int rows, int cols, struct fault *f);
+    /* y[row] = table[ids[row]]; ids in host memory, each in [0, table rows), checked by
+     * the caller */
+    int (*embed)(float *y, const float *table, const int *ids, int rows, int cols,
+                 struct fault *f);
+    /* dtable[ids[row]] += dy[row], rows in order */
+    int (*embed_back)(float *dtable, const float *dy, const int *ids, int rows, int cols,
+                      struct fault *f);
+    /* y[i] = x[index[i]] for i < rows (gather); index in host memory */
+    int (*gather)(float *y, const float *x, const int *index, int rows, int cols,
+                  struct fault *f);
+    /* y[index[i]] = x[i] (scatter; indices distinct), y[index[i]] += x[i] if add */
+    int (*scatter)(float *y, const float *x, const int *index, int rows, int cols, int add,
+                   struct fault *f);
+    /* y = x / rms(x) * w per row; rms(x)^2 = mean(x^2) + eps; rstd[row] = 1/rms, NULL to
+     * skip.  Source: Zhang & Sennrich 2019, eq. 4.  y may be x. */
+    int (*rmsnorm)(float *y, float *rstd, const float *x, const float *w, int rows,
+                   int cols, float eps, struct fault *f);
+    /* dx (+= if add), dw += ; x is the op's input */
+    int (*rmsnorm_back)(float *dx, float *dw, const float *dy, const float *x,
+                        const float *w, const float *rstd, int rows, int cols, int add,
+                        struct fault *f);
+    /* Rotate x[row][head][dim] in place by pos[row] (host): pairs (i, i + dim/2) by the
+     * angle pos * inv_freq[i], inv_freq[dim/2] in host memory, times `sign` (-1 undoes
+     * it and is the backward).  Angles in double, cos and sin rounded to f32, scaled by
+     * `mscale` (1 unless the rope scaling says otherwise).
+     * Source: Su et al. 2021; the half-split layout of Hugging Face. */
+    int (*rope)(float *x, const int *pos, const float *inv_freq, float mscale, int rows,
+                int heads, int dim, int sign, struct fault *f);
+    /* y = silu(gate) * up, n values.  Source: Shazeer 2020. */
+    int (*swiglu)(float *y, const float *gate, const float *up, size_t n, struct fault *f);
+    int (*swiglu_back)(float *dgate, float *dup, const float *dy, const float *gate,
+                       const float *up, size_t n, struct fault *f);
+
+    /* -- attention ------------------------------------------------------------ */
+    /* o[row][head][dim] = softmax(scale q k^T) v over keys 0..pos; lse[row][head] =
+     * log sum exp of the scaled scores, NULL to skip.  The result of a row depends only
+     * on its own q, k and v values, not on pages or on other rows. */
+    int (*attend)(float *o, float *lse, const float *q, const float *k, const float *v,
+                  const struct attend_rows *r, const struct heads *h, struct fault *f);
+    /* dq = ..., dk +=, dv += (the caller zeroes dk and dv); training layout */
+    int (*attend_back)(float *dq, float *dk, float *dv, const float *dout, const float *o,
+                       const float *lse, const float *q, const float *k, const float *v,
+                       const struct attend_rows *r, const struct heads *h,
+                       struct fault *f);
+
+    /* -- the vocabulary ------------------------------------------------------- */
+    /* logits are [rows][stride], of which the first `vocab` columns are real: padded
+     * rows of the vocabulary count neither in the sampler nor in the loss.
+     * logp[row] = log softmax(logits / temperature)[target]; entropy[row] in nats and
+     * lse[row], each NULL to skip.  targets in host memory; outputs in host memory. */
+    int (*logprob)(float *logp, float *entropy, float *lse, const float *logits,
+                   const int *targets, int rows, int vocab, int stride, float temperature,
+                   struct fault *f);
+    /* In place: logits[row][j] = dlogp[row] * d logp[row] / d logits[row][j]
+     *     = dlogp[row] / temperature * ((j == target) - softmax_j); 0 in padded columns.
+     * lse from logprob. */
+    int (*logprob_back)(float *logits, const float *dlogp, const float *lse,
+                        const int *targets, int rows, int vocab, int stride,
+                        float temperature, struct fault *f);
+    /* Draw ids[row] with the uniform number u[row] in [0, 1): temperature, then top-k,
+     * then top-p, then inverse transform in id order.  Ties at the k-th value: lower ids
+     * stay.  logp[row]: log-prob of the draw over the full vocabulary at
+     * `train_temperature`, the same bits as op logprob gives.  Host memory outputs. */
+    int (*sample)(int *ids, float *logp, const float *logits, const float *u, int rows,
+                  int vocab, int stride, const struct sampling *s,
+                  float train_temperature, struct fault *f);
+
+    /* -- optimizer ------------------------------------------------------------ */
+    /* *out = sum of x^2 in double, in a fixed order */
+    int (*sumsq)(double *out, const float *x, size_t n, struct fault *f);
+    /* One AdamW step on n values; g is multiplied by grad_scale first.  `step` counts
+     * from 1.  w -= lr * wd * w; then w -= lr * mhat / (sqrt(vhat) + eps), as PyTorch.
+     * Source: Loshchilov & Hutter 2019, alg. 2. */
+    int (*adamw)(float *w, float *m, float *v, const float *g, size_t n, float lr,
+                 float beta1, float beta2, float eps, float weight_decay, int64_t step,
+                 float grad_scale, struct fault *f);
+};
+
+extern const struct backend backend_ref; /* plain loops, double accumulators: for tests */
+extern const struct backend backend_cpu; /* oneDNN and vector loops */
+
+/* NULL-terminated: every backend of this build. */
+extern const struct backend *const backend_list[];
+
+/* "cpu", "ref", or "check:NAME", which runs NAME and after each op verifies that its
+ * outputs are finite and its inputs unchanged (for debugging).  FAULT_CONFIG names the
+ * known ones; FAULT_DEVICE if it is known but can't be had here. */
+int backend_find(const struct backend **out, const char *name, struct fault *f);
+
+#endif

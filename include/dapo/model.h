@@ -1,0 +1,147 @@
+/* model.h - a decoder-only transformer from a Hugging Face directory.
+ *
+ * Architectures: Qwen2/Qwen2.5 (biases on q, k, v), Qwen3 (RMSNorm of q and k per head
+ * before RoPE), Llama.  Every hyperparameter is read from config.json; a missing or
+ * unsupported one is FAULT_DATA.  Files are untrusted: every length, offset, shape and
+ * count is checked before use.
+ *
+ * Parameters live in one flat f32 array (the masters), tensor after tensor in the order
+ * of model_tensors; gradients and optimizer moments use the same layout.  The compute
+ * form (packed f32 or bf16) follows from the masters by model_refresh.
+ */
+#ifndef DAPO_MODEL_H
+#define DAPO_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "dapo/backend.h"
+#include "dapo/fault.h"
+
+enum arch { ARCH_QWEN2, ARCH_QWEN3, ARCH_LLAMA };
+
+#define MODEL_STOPS 16
+
+struct model_config {
+    enum arch arch;
+    int vocab;        /* rows of the embedding in the file, padding included */
+    int dim;          /* hidden_size */
+    int layers;
+    int heads, kv_heads, head_dim;
+    int ffn;          /* intermediate_size */
+    int max_position; /* max_position_embeddings */
+    float norm_eps;
+    double rope_theta;
+    float rope_mscale;  /* factor on cos and sin; 1 */
+    float *inv_freq;    /* [head_dim / 2], after rope scaling */
+    bool tied;          /* lm_head is the embedding */
+    bool qkv_bias, out_bias, mlp_bias, qk_norm;
+    int n_stop;         /* all ids of generation_config.json and config.json */
+    int stop[MODEL_STOPS];
+};
+
+/* One named tensor of the flat array. */
+struct model_tensor {
+    char name[96]; /* the Hugging Face name */
+    int rows, cols; /* a vector has rows = 1 */
+    bool vector;    /* 1-D in the file */
+    size_t first;   /* offset in values */
+};
+
+struct model; /* opaque */
+
+/* Read config.json (and generation_config.json where present) only. */
+int model_config_read(struct model_config *out, const char *dir, struct fault *f);
+void model_config_free(struct model_config *c);
+
+/* Read config and weights: model.safetensors, or the shards of
+ * model.safetensors.index.json.  `max_positions` bounds the longest sequence that will
+ * be used (FAULT_CONFIG if over the model's).  `real_vocab`: number of ids the tokenizer
+ * knows, <= vocab; columns behind it are masked; 0 = vocab. */
+int model_open(struct model **out, const char *dir, const struct backend *be,
+               enum compute compute, int real_vocab, struct fault *f);
+/* The same with weights drawn from N(0, 0.02^2) (norms 1, biases 0) instead of read;
+ * keyed by (seed, tensor, element), so every rank gets the same. */
+int model_random(struct model **out, const struct model_config *c,
+                 const struct backend *be, enum compute compute, int real_vocab,
+                 uint64_t seed, struct fault *f);
+void model_free(struct model *m);
+
+const struct model_config *model_cfg(const struct model *m);
+const struct backend *model_backend(const struct model *m);
+/* Where a Hugging Face directory was read from; "" for a random one. */
+const char *model_dir(const struct model *m);
+int model_real_vocab(const struct model *m);
+/* The flat masters and their length; after writing to them call model_refresh. */
+float *model_params(struct model *m);
+size_t model_n_params(const struct model *m);
+int model_refresh(struct model *m, struct fault *f);
+/* XXH3 of the masters (invariant 10). */
+unsigned long long model_checksum(const struct model *m);
+/* The tensor table; *n tensors. */
+const struct model_tensor *model_tensors(const struct model *m, int *n);
+/* Values in the tensor table of a configuration, without reading weights (dapo plan). */
+size_t model_count(const struct model_config *c);
+
+/* Write config.json (the source directory's, dtype amended), generation_config.json,
+ * tokenizer files (copied from `tokenizer_dir` where present) and model.safetensors from
+ * `params` (flat, host) as f32 or bf16.  A model over 4 GiB is written in shards with an
+ * index. */
+int model_save(const struct model *m, const float *params, const char *dir,
+               const char *tokenizer_dir, bool bf16, struct fault *f);
+
+/* -- training: packed sequences, forward and backward ------------------------------ */
+
+/* `rows` tokens of `n_seq` sequences one after another, without padding. */
+struct pack {
+    int rows, n_seq;
+    const int *ids;   /* [rows], each in [0, real vocab) */
+    const int *start; /* [n_seq + 1]; sequence s is rows start[s] .. start[s+1]-1 */
+};
+
+/* Forward of all layers; keeps what the backward needs.  0 rows is allowed. */
+int model_forward(struct model *m, const struct pack *p, struct fault *f);
+
+/* Called once per chunk of logits, in row order, with the log-probs of rows
+ * `first .. first+n-1` of the list given to model_head; fills dlogp (d loss / d logp). */
+typedef void model_slope(void *ctx, int first, int n, const float *logp,
+                         const float *entropy, float *dlogp);
+
+/* Log-probs of `targets[i]` following row `at[i]` of the last forward, i < n, at the
+ * given temperature; chunked over the vocabulary product, so logits are never held for
+ * a whole sequence.  logp and entropy: [n] host, NULL to skip.  With `slope` also starts
+ * the backward: gradients of the head and of the hidden rows. */
+int model_head(struct model *m, const int *at, const int *targets, int n,
+               float temperature, float *logp, float *entropy, model_slope *slope,
+               void *ctx, struct fault *f);
+/* The N most likely next tokens after row `at`: ids and log-probs, [top]. */
+int model_top(struct model *m, int at, int top, int *ids, float *logp, struct fault *f);
+
+/* Backward through the layers after model_head with a slope; adds to the gradient. */
+int model_backward(struct model *m, struct fault *f);
+/* The flat gradient [model_n_params] in host memory (allocated at first use), and
+ * setting it to zero. */
+float *model_grad(struct model *m, struct fault *f);
+int model_grad_zero(struct model *m, struct fault *f);
+
+/* -- generation: KV cache in pages --------------------------------------------------- */
+
+struct kv; /* opaque: keys and values of all layers, [pages * KV_PAGE] rows each */
+#define KV_PAGE 16
+
+int kv_new(struct kv **out, const struct model *m, int pages, struct fault *f);
+void kv_free(struct kv *kv);
+size_t kv_bytes(const struct model_config *c, int pages);
+
+/* One forward over any mix of rows of any sequences (prefill chunks and single decoded
+ * tokens alike).  Row i is token ids[i] at position r->pos[i] of sequence r->seq[i]; its
+ * key and value are written at the row the map gives for that position before any row
+ * attends, so the rows of a prefill chunk see each other.  Then logits
+ * [n_out][vocab] after rows out[0..n_out-1] go to *logits, owned by the model and valid
+ * until the next call. */
+int model_step(struct model *m, struct kv *kv, const int *ids, const struct attend_rows *r,
+               const int *out, int n_out, float **logits, struct fault *f);
+/* Copy the first `rows` rows of page `src` to page `dst` (all layers): a member's own
+ * copy of its prompt's last, partly filled page. */
+int kv_copy(struct kv *kv, int dst, int src, int rows, struct fault *f);
+
+#endif
