@@ -1,0 +1,34 @@
+/* fault.c - the sentence of a failure. */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "dapo/fault.h"
+
+int fault_set(struct fault *f, enum fault_code code, const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(f->text, sizeof f->text, format, ap);
+    va_end(ap);
+    /* Names from files may hold anything; the terminal and the log must not obey it. */
+    for (char *p = f->text; *p; p++)
+        if (iscntrl((unsigned char)*p))
+            *p = '?';
+    f->code = (int)code;
+    f->rank = -1;
+    return (int)code;
+}
+
+const char *fault_text(int code)
+{
+    switch (code) {
+#define X(name, status, text)                                                          \
+    case status:                                                                       \
+        return text;
+        FAULT_LIST(X)
+#undef X
+    }
+    return "an unknown fault";
+}

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# run.sh HOW TEST... - run each test under a time limit; a hang is a failure.
+#   HOW   "unit" or "cli" (run directly), or an mpirun command line to put in front
+# Exit status 0 if every test ended with 0 or 77 (skipped).  The last line is
+# "N passed, N failed, N skipped".
+set -u
+how=$1
+shift
+limit=${TEST_TIMEOUT:-300}
+passed=0 failed=0 skipped=0
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
+export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
+for t in "$@"; do
+    out=$(mktemp)
+    case $how in
+    unit | cli) timeout -k 5 "$limit" "$t" >"$out" 2>&1 ;;
+    *) timeout -k 5 "$limit" $how "$t" >"$out" 2>&1 ;;
+    esac
+    rc=$?
+    case $rc in
+    0) passed=$((passed + 1)) && grep -E '^skipped:|passed,' "$out" ;;
+    77) skipped=$((skipped + 1)) && tail -n 1 "$out" ;;
+    *)
+        failed=$((failed + 1))
+        cat "$out"
+        [ $rc -eq 124 ] && echo "TIMEOUT after ${limit} s"
+        echo "FAILED ($rc): $t"
+        ;;
+    esac
+    rm -f "$out"
+done
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
