@@ -54,7 +54,8 @@ void check_text(const char *got, const char *want, const char *text, const char 
     verdict(got && want && !strcmp(got, want), file, line, m);
 }
 
-void check_ok(int rc, const struct fault *f, const char *text, const char *file, int line)
+void check_ok(int rc, const struct fault *f, const char *text, const char *file,
+              int line)
 {
     char m[1024];
 
@@ -121,8 +122,8 @@ int check_main(int argc, char **argv, const char *file, const struct check_case 
     for (CU_pFailureRecord r = CU_get_failure_list(); failed && r; r = r->pNext)
         printf("failed: %s line %u: %s\n", r->pTest ? r->pTest->pName : "?",
                r->uiLineNumber, r->strCondition);
-    printf("%s: %u passed, %u failed, %d skipped\n", file, ran - failed - (unsigned)skipped,
-           failed, skipped);
+    printf("%s: %u passed, %u failed, %d skipped\n", file,
+           ran - failed - (unsigned)skipped, failed, skipped);
     CU_cleanup_registry();
     return failed ? 1 : 0;
 }

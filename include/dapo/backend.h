@@ -37,7 +37,8 @@ struct attend_rows {
     struct kv_map map;
 };
 
-/* Heads: q rows are [heads][dim], k and v rows [kv_heads][dim]; heads % kv_heads == 0. */
+/* Heads: q rows are [heads][dim], k and v rows [kv_heads][dim]; heads % kv_heads == 0.
+ */
 struct heads {
     int heads, kv_heads, dim;
     float scale; /* of q.k, usually 1/sqrt(dim) */
@@ -55,7 +56,8 @@ struct backend {
     /* -- device and memory ---------------------------------------------------- */
     int (*open)(int device, int threads, struct fault *f); /* idempotent */
     void (*close)(void);
-    int (*alloc)(void **out, size_t bytes, struct fault *f); /* zeroed, 64-byte aligned */
+    int (*alloc)(void **out, size_t bytes,
+                 struct fault *f); /* zeroed, 64-byte aligned */
     void (*free)(void *p);
     int (*put)(void *dst, const void *host, size_t bytes, struct fault *f);
     int (*get)(void *host, const void *src, size_t bytes, struct fault *f);
@@ -74,8 +76,8 @@ struct backend {
     int (*linear)(float *y, const float *x, const struct weight *w, int rows,
                   struct fault *f);
     /* dx[rows][in] (+= if add) dy[rows][out] W */
-    int (*linear_dx)(float *dx, const float *dy, const struct weight *w, int rows, int add,
-                     struct fault *f);
+    int (*linear_dx)(float *dx, const float *dy, const struct weight *w, int rows,
+                     int add, struct fault *f);
     /* dw[out][in] += dy[rows][out]^T x[rows][in] */
     int (*linear_dw)(float *dw, const float *dy, const float *x, const struct weight *w,
                      int rows, struct fault *f);
@@ -92,16 +94,16 @@ struct backend {
     int (*embed)(float *y, const float *table, const int *ids, int rows, int cols,
                  struct fault *f);
     /* dtable[ids[row]] += dy[row], rows in order */
-    int (*embed_back)(float *dtable, const float *dy, const int *ids, int rows, int cols,
-                      struct fault *f);
+    int (*embed_back)(float *dtable, const float *dy, const int *ids, int rows,
+                      int cols, struct fault *f);
     /* y[i] = x[index[i]] for i < rows (gather); index in host memory */
     int (*gather)(float *y, const float *x, const int *index, int rows, int cols,
                   struct fault *f);
     /* y[index[i]] = x[i] (scatter; indices distinct), y[index[i]] += x[i] if add */
-    int (*scatter)(float *y, const float *x, const int *index, int rows, int cols, int add,
-                   struct fault *f);
-    /* y = x / rms(x) * w per row; rms(x)^2 = mean(x^2) + eps; rstd[row] = 1/rms, NULL to
-     * skip.  Source: Zhang & Sennrich 2019, eq. 4.  y may be x. */
+    int (*scatter)(float *y, const float *x, const int *index, int rows, int cols,
+                   int add, struct fault *f);
+    /* y = x / rms(x) * w per row; rms(x)^2 = mean(x^2) + eps; rstd[row] = 1/rms, NULL
+     * to skip.  Source: Zhang & Sennrich 2019, eq. 4.  y may be x. */
     int (*rmsnorm)(float *y, float *rstd, const float *x, const float *w, int rows,
                    int cols, float eps, struct fault *f);
     /* dx (+= if add), dw += ; x is the op's input */
@@ -116,7 +118,8 @@ struct backend {
     int (*rope)(float *x, const int *pos, const float *inv_freq, float mscale, int rows,
                 int heads, int dim, int sign, struct fault *f);
     /* y = silu(gate) * up, n values.  Source: Shazeer 2020. */
-    int (*swiglu)(float *y, const float *gate, const float *up, size_t n, struct fault *f);
+    int (*swiglu)(float *y, const float *gate, const float *up, size_t n,
+                  struct fault *f);
     int (*swiglu_back)(float *dgate, float *dup, const float *dy, const float *gate,
                        const float *up, size_t n, struct fault *f);
 
@@ -127,10 +130,10 @@ struct backend {
     int (*attend)(float *o, float *lse, const float *q, const float *k, const float *v,
                   const struct attend_rows *r, const struct heads *h, struct fault *f);
     /* dq = ..., dk +=, dv += (the caller zeroes dk and dv); training layout */
-    int (*attend_back)(float *dq, float *dk, float *dv, const float *dout, const float *o,
-                       const float *lse, const float *q, const float *k, const float *v,
-                       const struct attend_rows *r, const struct heads *h,
-                       struct fault *f);
+    int (*attend_back)(float *dq, float *dk, float *dv, const float *dout,
+                       const float *o, const float *lse, const float *q, const float *k,
+                       const float *v, const struct attend_rows *r,
+                       const struct heads *h, struct fault *f);
 
     /* -- the vocabulary ------------------------------------------------------- */
     /* logits are [rows][stride], of which the first `vocab` columns are real: padded
@@ -138,17 +141,17 @@ struct backend {
      * logp[row] = log softmax(logits / temperature)[target]; entropy[row] in nats and
      * lse[row], each NULL to skip.  targets in host memory; outputs in host memory. */
     int (*logprob)(float *logp, float *entropy, float *lse, const float *logits,
-                   const int *targets, int rows, int vocab, int stride, float temperature,
-                   struct fault *f);
+                   const int *targets, int rows, int vocab, int stride,
+                   float temperature, struct fault *f);
     /* In place: logits[row][j] = dlogp[row] * d logp[row] / d logits[row][j]
-     *     = dlogp[row] / temperature * ((j == target) - softmax_j); 0 in padded columns.
-     * lse from logprob. */
+     *     = dlogp[row] / temperature * ((j == target) - softmax_j); 0 in padded
+     * columns. lse from logprob. */
     int (*logprob_back)(float *logits, const float *dlogp, const float *lse,
                         const int *targets, int rows, int vocab, int stride,
                         float temperature, struct fault *f);
     /* Draw ids[row] with the uniform number u[row] in [0, 1): temperature, then top-k,
-     * then top-p, then inverse transform in id order.  Ties at the k-th value: lower ids
-     * stay.  logp[row]: log-prob of the draw over the full vocabulary at
+     * then top-p, then inverse transform in id order.  Ties at the k-th value: lower
+     * ids stay.  logp[row]: log-prob of the draw over the full vocabulary at
      * `train_temperature`, the same bits as op logprob gives.  Host memory outputs. */
     int (*sample)(int *ids, float *logp, const float *logits, const float *u, int rows,
                   int vocab, int stride, const struct sampling *s,
@@ -165,7 +168,8 @@ struct backend {
                  float grad_scale, struct fault *f);
 };
 
-extern const struct backend backend_ref; /* plain loops, double accumulators: for tests */
+extern const struct backend
+    backend_ref; /* plain loops, double accumulators: for tests */
 extern const struct backend backend_cpu; /* oneDNN and vector loops */
 
 /* NULL-terminated: every backend of this build. */

@@ -1,8 +1,8 @@
 /* data.h - prompt files, their preparation, their order, the cursor.
  *
  * A prompt file is JSON lines with "id" (string), "question", "answer" (strings) and
- * optionally "data_source"; `dapo prepare` makes one from JSON lines or Parquet in verl's
- * schema and writes a manifest beside it.
+ * optionally "data_source"; `dapo prepare` makes one from JSON lines or Parquet in
+ * verl's schema and writes a manifest beside it.
  */
 #ifndef DAPO_DATA_H
 #define DAPO_DATA_H
@@ -13,7 +13,8 @@
 #include "dapo/fault.h"
 
 struct prompt {
-    const char *id, *question, *answer, *source; /* owned by the set; source may be "" */
+    const char *id, *question, *answer,
+        *source; /* owned by the set; source may be "" */
 };
 
 struct prompts { /* plain data, free with prompts_free */
@@ -32,18 +33,20 @@ void prompts_free(struct prompts *p);
  * Epoch e visits the rows in a permutation keyed by (seed, e); position x of the run is
  * element x % n of epoch x / n.  With `shuffle` false every epoch is file order. */
 struct order; /* opaque; caches one or two permutations */
-int order_new(struct order **out, size_t n, uint64_t seed, bool shuffle, struct fault *f);
+int order_new(struct order **out, size_t n, uint64_t seed, bool shuffle,
+              struct fault *f);
 void order_free(struct order *o);
 size_t order_at(struct order *o, uint64_t position);
 
-/* -- preparation (REFERENCE 1.2) -------------------------------------------------------- */
+/* -- preparation (REFERENCE 1.2)
+ * -------------------------------------------------------- */
 struct prepare {
     const char *const *inputs; /* JSONL or Parquet, read one after another */
     int n_inputs;
-    const char *out;           /* OUT: train rows; OUT.dev.jsonl style path below */
-    const char *dev_out;       /* NULL = no dev split */
-    const char *manifest;      /* NULL = OUT + ".manifest.json" */
-    int dev;                   /* rows of the dev split, default 50 */
+    const char *out;      /* OUT: train rows; OUT.dev.jsonl style path below */
+    const char *dev_out;  /* NULL = no dev split */
+    const char *manifest; /* NULL = OUT + ".manifest.json" */
+    int dev;              /* rows of the dev split, default 50 */
     uint64_t seed;
     const char *prefix, *suffix; /* exact wrapper text to take off; NULL = DAPO's */
 };
@@ -53,10 +56,11 @@ struct prepare_counts {
 };
 int prepare_run(const struct prepare *p, struct prepare_counts *out, struct fault *f);
 
-/* -- the demo's task: arithmetic word problems -------------------------------------------
- * Problem number i of (seed) with `steps` operations; question, worked solution ending in
- * \boxed{}, and answer.  Deterministic.  `held_out` picks from a part of the problem
- * space that no problem with held_out = false comes from. */
+/* -- the demo's task: arithmetic word problems
+ * ------------------------------------------- Problem number i of (seed) with `steps`
+ * operations; question, worked solution ending in \boxed{}, and answer.  Deterministic.
+ * `held_out` picks from a part of the problem space that no problem with held_out =
+ * false comes from. */
 struct problem {
     char question[512], solution[512], answer[32];
 };

@@ -13,35 +13,35 @@
 
 /* X(name, printed) - why a completion ended.  Truncation comes from here, never from
  * looking at the last id (a stop id may sit exactly at the limit). */
-#define FINISH_LIST(X)                                                                 \
-    X(NONE, "none")           /* still being decoded */                                \
-    X(STOP, "stop")           /* a stop id was drawn; it is the last id */             \
-    X(LENGTH, "length")       /* max_tokens reached without a stop id */               \
-    X(CANCELLED, "cancelled") /* its candidate was cancelled or surplus */             \
+#define FINISH_LIST(X)                                                     \
+    X(NONE, "none")           /* still being decoded */                    \
+    X(STOP, "stop")           /* a stop id was drawn; it is the last id */ \
+    X(LENGTH, "length")       /* max_tokens reached without a stop id */   \
+    X(CANCELLED, "cancelled") /* its candidate was cancelled or surplus */ \
     X(FAILED, "failed")       /* could not be generated */
 enum finish {
 #define X(name, text) FINISH_##name,
     FINISH_LIST(X)
 #undef X
-    FINISH_COUNT
+        FINISH_COUNT
 };
 const char *finish_text(enum finish f);
 
 /* X(name, printed) - what became of a candidate, and so of its tokens.  The ledger
  * bills every generated token to exactly one of these. */
-#define FATE_LIST(X)                                                                   \
-    X(TRAINED, "trained")                                                              \
-    X(ALL_CORRECT, "all_correct") /* complete, no signal: every member right */        \
-    X(ALL_WRONG, "all_wrong")     /* complete, no signal: every member wrong */        \
-    X(SURPLUS, "surplus")         /* complete, behind the last one needed */           \
-    X(CANCELLED, "cancelled")     /* started, not complete, not needed any more */     \
-    X(STALE, "stale")             /* too old to be trained on */                       \
+#define FATE_LIST(X)                                                               \
+    X(TRAINED, "trained")                                                          \
+    X(ALL_CORRECT, "all_correct") /* complete, no signal: every member right */    \
+    X(ALL_WRONG, "all_wrong")     /* complete, no signal: every member wrong */    \
+    X(SURPLUS, "surplus")         /* complete, behind the last one needed */       \
+    X(CANCELLED, "cancelled")     /* started, not complete, not needed any more */ \
+    X(STALE, "stale")             /* too old to be trained on */                   \
     X(FAILED, "failed")           /* its generation failed */
 enum fate {
 #define X(name, text) FATE_##name,
     FATE_LIST(X)
 #undef X
-    FATE_COUNT
+        FATE_COUNT
 };
 const char *fate_text(enum fate f);
 
@@ -68,8 +68,8 @@ struct group {
     enum fate fate;
     double started_s, finished_s; /* seconds since the step began */
     int n_prompt;
-    int *prompt_ids; /* [n_prompt] */
-    int size;        /* G */
+    int *prompt_ids;            /* [n_prompt] */
+    int size;                   /* G */
     struct completion *members; /* [size] */
 };
 

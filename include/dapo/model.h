@@ -23,25 +23,25 @@ enum arch { ARCH_QWEN2, ARCH_QWEN3, ARCH_LLAMA };
 
 struct model_config {
     enum arch arch;
-    int vocab;        /* rows of the embedding in the file, padding included */
-    int dim;          /* hidden_size */
+    int vocab; /* rows of the embedding in the file, padding included */
+    int dim;   /* hidden_size */
     int layers;
     int heads, kv_heads, head_dim;
     int ffn;          /* intermediate_size */
     int max_position; /* max_position_embeddings */
     float norm_eps;
     double rope_theta;
-    float rope_mscale;  /* factor on cos and sin; 1 */
-    float *inv_freq;    /* [head_dim / 2], after rope scaling */
-    bool tied;          /* lm_head is the embedding */
+    float rope_mscale; /* factor on cos and sin; 1 */
+    float *inv_freq;   /* [head_dim / 2], after rope scaling */
+    bool tied;         /* lm_head is the embedding */
     bool qkv_bias, out_bias, mlp_bias, qk_norm;
-    int n_stop;         /* all ids of generation_config.json and config.json */
+    int n_stop; /* all ids of generation_config.json and config.json */
     int stop[MODEL_STOPS];
 };
 
 /* One named tensor of the flat array. */
 struct model_tensor {
-    char name[96]; /* the Hugging Face name */
+    char name[96];  /* the Hugging Face name */
     int rows, cols; /* a vector has rows = 1 */
     bool vector;    /* 1-D in the file */
     size_t first;   /* offset in values */
@@ -55,8 +55,8 @@ void model_config_free(struct model_config *c);
 
 /* Read config and weights: model.safetensors, or the shards of
  * model.safetensors.index.json.  `max_positions` bounds the longest sequence that will
- * be used (FAULT_CONFIG if over the model's).  `real_vocab`: number of ids the tokenizer
- * knows, <= vocab; columns behind it are masked; 0 = vocab. */
+ * be used (FAULT_CONFIG if over the model's).  `real_vocab`: number of ids the
+ * tokenizer knows, <= vocab; columns behind it are masked; 0 = vocab. */
 int model_open(struct model **out, const char *dir, const struct backend *be,
                enum compute compute, int real_vocab, struct fault *f);
 /* The same with weights drawn from N(0, 0.02^2) (norms 1, biases 0) instead of read;
@@ -79,13 +79,14 @@ int model_refresh(struct model *m, struct fault *f);
 unsigned long long model_checksum(const struct model *m);
 /* The tensor table; *n tensors. */
 const struct model_tensor *model_tensors(const struct model *m, int *n);
-/* Values in the tensor table of a configuration, without reading weights (dapo plan). */
+/* Values in the tensor table of a configuration, without reading weights (dapo plan).
+ */
 size_t model_count(const struct model_config *c);
 
 /* Write config.json (the source directory's, dtype amended), generation_config.json,
- * tokenizer files (copied from `tokenizer_dir` where present) and model.safetensors from
- * `params` (flat, host) as f32 or bf16.  A model over 4 GiB is written in shards with an
- * index. */
+ * tokenizer files (copied from `tokenizer_dir` where present) and model.safetensors
+ * from `params` (flat, host) as f32 or bf16.  A model over 4 GiB is written in shards
+ * with an index. */
 int model_save(const struct model *m, const float *params, const char *dir,
                const char *tokenizer_dir, bool bf16, struct fault *f);
 
@@ -102,14 +103,15 @@ struct pack {
 int model_forward(struct model *m, const struct pack *p, struct fault *f);
 
 /* Called once per chunk of logits, in row order, with the log-probs of rows
- * `first .. first+n-1` of the list given to model_head; fills dlogp (d loss / d logp). */
+ * `first .. first+n-1` of the list given to model_head; fills dlogp (d loss / d logp).
+ */
 typedef void model_slope(void *ctx, int first, int n, const float *logp,
                          const float *entropy, float *dlogp);
 
 /* Log-probs of `targets[i]` following row `at[i]` of the last forward, i < n, at the
  * given temperature; chunked over the vocabulary product, so logits are never held for
- * a whole sequence.  logp and entropy: [n] host, NULL to skip.  With `slope` also starts
- * the backward: gradients of the head and of the hidden rows. */
+ * a whole sequence.  logp and entropy: [n] host, NULL to skip.  With `slope` also
+ * starts the backward: gradients of the head and of the hidden rows. */
 int model_head(struct model *m, const int *at, const int *targets, int n,
                float temperature, float *logp, float *entropy, model_slope *slope,
                void *ctx, struct fault *f);
@@ -123,7 +125,8 @@ int model_backward(struct model *m, struct fault *f);
 float *model_grad(struct model *m, struct fault *f);
 int model_grad_zero(struct model *m, struct fault *f);
 
-/* -- generation: KV cache in pages --------------------------------------------------- */
+/* -- generation: KV cache in pages ---------------------------------------------------
+ */
 
 struct kv; /* opaque: keys and values of all layers, [pages * KV_PAGE] rows each */
 #define KV_PAGE 16
@@ -133,13 +136,14 @@ void kv_free(struct kv *kv);
 size_t kv_bytes(const struct model_config *c, int pages);
 
 /* One forward over any mix of rows of any sequences (prefill chunks and single decoded
- * tokens alike).  Row i is token ids[i] at position r->pos[i] of sequence r->seq[i]; its
- * key and value are written at the row the map gives for that position before any row
- * attends, so the rows of a prefill chunk see each other.  Then logits
+ * tokens alike).  Row i is token ids[i] at position r->pos[i] of sequence r->seq[i];
+ * its key and value are written at the row the map gives for that position before any
+ * row attends, so the rows of a prefill chunk see each other.  Then logits
  * [n_out][vocab] after rows out[0..n_out-1] go to *logits, owned by the model and valid
  * until the next call. */
-int model_step(struct model *m, struct kv *kv, const int *ids, const struct attend_rows *r,
-               const int *out, int n_out, float **logits, struct fault *f);
+int model_step(struct model *m, struct kv *kv, const int *ids,
+               const struct attend_rows *r, const int *out, int n_out, float **logits,
+               struct fault *f);
 /* Copy the first `rows` rows of page `src` to page `dst` (all layers): a member's own
  * copy of its prompt's last, partly filled page. */
 int kv_copy(struct kv *kv, int dst, int src, int rows, struct fault *f);

@@ -4,8 +4,8 @@
  * iterations, each one forward over the tokens of all busy slots (and a bounded number
  * of prompt tokens being prefilled).  A group's prompt is prefilled once, its pages are
  * shared by the members.  Between slices the caller submits, cancels and collects.
- * On the CPU backend a completion's ids and log-probs are the same bits whatever else is
- * in the batch (invariant 4); draws are keyed by (seed, step, candidate, member,
+ * On the CPU backend a completion's ids and log-probs are the same bits whatever else
+ * is in the batch (invariant 4); draws are keyed by (seed, step, candidate, member,
  * position).
  */
 #ifndef DAPO_ROLLOUT_H
@@ -18,16 +18,16 @@
 #include "dapo/random.h"
 
 struct rollout_config {
-    int slots;             /* sequences decoded at once, >= 1 */
-    int kv_pages;          /* pages of KV_PAGE tokens; 0 = enough for every slot */
+    int slots;                  /* sequences decoded at once, >= 1 */
+    int kv_pages;               /* pages of KV_PAGE tokens; 0 = enough for every slot */
     int max_prompt, max_tokens; /* tokens; a completion ends at max_tokens */
-    int prefill_chunk;     /* prompt tokens per iteration */
+    int prefill_chunk;          /* prompt tokens per iteration */
     struct sampling sampling;
     float train_temperature; /* of the stored log-probs */
     int n_stop;
     const int *stop;
     uint64_t seed;
-    enum random_use use;   /* RANDOM_SAMPLE, or RANDOM_EVAL */
+    enum random_use use; /* RANDOM_SAMPLE, or RANDOM_EVAL */
 };
 
 struct rollout; /* opaque */
@@ -65,7 +65,7 @@ void rollout_cancel(struct rollout *r, int64_t index);
 /* Hand a group back to the caller (complete or cancelled): it leaves the generator. */
 struct group *rollout_take(struct rollout *r, int64_t index);
 
-struct rollout_stats { /* since rollout_begin */
+struct rollout_stats {                      /* since rollout_begin */
     int64_t iterations, decoded, prefilled; /* iterations, tokens, prompt tokens */
     int64_t slot_iterations;                /* busy slots summed over iterations */
     double seconds, prefill_seconds;

@@ -1,9 +1,9 @@
 /* text.h - byte-level BPE from tokenizer.json, chat templates, incremental UTF-8.
  *
  * Exact against the Hugging Face `tokenizers` library for Qwen2.5/Qwen3-style files:
- * NFC normaliser, Split pre-tokenizer by regular expression (PCRE2, Unicode), byte-level
- * alphabet, ranked merges (as "a b" strings or ["a","b"] arrays), added tokens.
- * Files and texts are untrusted bytes.
+ * NFC normaliser, Split pre-tokenizer by regular expression (PCRE2, Unicode),
+ * byte-level alphabet, ranked merges (as "a b" strings or ["a","b"] arrays), added
+ * tokens. Files and texts are untrusted bytes.
  */
 #ifndef DAPO_TEXT_H
 #define DAPO_TEXT_H
@@ -37,8 +37,8 @@ int ids_add(struct ids *v, int id, struct fault *f);
  * recognised in it (true for templates and for agreement with Hugging Face's default;
  * false for user text, where "<|im_end|>" is so many characters).  Invalid UTF-8 is
  * replaced by U+FFFD, as Python's decode(errors="replace") does. */
-int tokenizer_encode(const struct tokenizer *t, const char *text, size_t n, bool special,
-                     struct ids *out, struct fault *f);
+int tokenizer_encode(const struct tokenizer *t, const char *text, size_t n,
+                     bool special, struct ids *out, struct fault *f);
 /* Append the bytes of ids[n]; special added tokens are left out if `skip_special`.
  * FAULT_DATA on an id out of range. */
 int tokenizer_decode(const struct tokenizer *t, const int *ids, size_t n,
@@ -57,30 +57,31 @@ int decoder_add(struct decoder *d, int id, struct bytes *out, struct fault *f);
 /* Append U+FFFD for what was left behind. */
 int decoder_end(struct decoder *d, struct bytes *out, struct fault *f);
 
-/* -- chat templates ------------------------------------------------------------------ */
+/* -- chat templates ------------------------------------------------------------------
+ */
 
 /* X(name, printed) - order of prompt.template's choices. */
-#define CHAT_LIST(X)                                                                   \
-    X(PLAIN, "plain")                   /* the user text itself */                     \
-    X(QWEN25, "qwen2.5")                /* ChatML with Qwen2.5's default system text */ \
-    X(QWEN3, "qwen3")                   /* ChatML, thinking on */                      \
-    X(QWEN3_NOTHINK, "qwen3-nothink")   /* ChatML, empty think block */                \
-    X(CUSTOM, "custom")                 /* prompt.custom, {system} and {user} */
+#define CHAT_LIST(X)                                                                  \
+    X(PLAIN, "plain")                 /* the user text itself */                      \
+    X(QWEN25, "qwen2.5")              /* ChatML with Qwen2.5's default system text */ \
+    X(QWEN3, "qwen3")                 /* ChatML, thinking on */                       \
+    X(QWEN3_NOTHINK, "qwen3-nothink") /* ChatML, empty think block */                 \
+    X(CUSTOM, "custom")               /* prompt.custom, {system} and {user} */
 enum chat {
 #define X(name, text) CHAT_##name,
     CHAT_LIST(X)
 #undef X
-    CHAT_COUNT
+        CHAT_COUNT
 };
 
 /* Append the ids of a prompt: system text (NULL or "" = the template's own) and user
- * text, generation prompt added.  `custom` (CHAT_CUSTOM only) has the escapes \n, \t, \\
- * already resolved; text around {system} and {user} is encoded with special tokens, the
- * texts put in for them without. */
+ * text, generation prompt added.  `custom` (CHAT_CUSTOM only) has the escapes \n, \t,
+ * \\ already resolved; text around {system} and {user} is encoded with special tokens,
+ * the texts put in for them without. */
 int chat_encode(const struct tokenizer *t, enum chat kind, const char *custom,
                 const char *system, const char *user, struct ids *out, struct fault *f);
 /* The same as bytes, for people and tests. */
-int chat_render(enum chat kind, const char *custom, const char *system, const char *user,
-                struct bytes *out, struct fault *f);
+int chat_render(enum chat kind, const char *custom, const char *system,
+                const char *user, struct bytes *out, struct fault *f);
 
 #endif

@@ -24,8 +24,8 @@ int fault_set(struct fault *f, enum fault_code code, const char *format, ...)
 const char *fault_text(int code)
 {
     switch (code) {
-#define X(name, status, text)                                                          \
-    case status:                                                                       \
+#define X(name, status, text) \
+    case status:              \
         return text;
         FAULT_LIST(X)
 #undef X

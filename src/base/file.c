@@ -19,7 +19,8 @@ int file_read(const char *path, size_t most, struct bytes *out, struct fault *f)
 
     *out = (struct bytes){0};
     if (!in)
-        return fault_set(f, FAULT_FILE, "%s: can't be opened: %s", path, strerror(errno));
+        return fault_set(f, FAULT_FILE, "%s: can't be opened: %s", path,
+                         strerror(errno));
     if (fstat(fileno(in), &st) || !S_ISREG(st.st_mode))
         rc = fault_set(f, FAULT_FILE, "%s: is not a regular file", path);
     else if ((unsigned long long)st.st_size > most)
@@ -29,8 +30,8 @@ int file_read(const char *path, size_t most, struct bytes *out, struct fault *f)
         size = (size_t)st.st_size;
         rc = mem_grow((void **)&out->data, &out->cap, size + 1, 1, path, f);
         if (!rc && (got = fread(out->data, 1, size, in)) != size)
-            rc = fault_set(f, FAULT_FILE, "%s: only %zu of %zu bytes could be read", path,
-                           got, size);
+            rc = fault_set(f, FAULT_FILE, "%s: only %zu of %zu bytes could be read",
+                           path, got, size);
         out->len = got;
         if (!rc)
             out->data[got] = '\0';
@@ -48,7 +49,8 @@ static int sync_path(const char *path, int flags)
     if (fd < 0)
         return -1;
     rc = fsync(fd);
-    /* Some file systems have no fsync of a folder; their rename is as good as it gets. */
+    /* Some file systems have no fsync of a folder; their rename is as good as it gets.
+     */
     if (rc && (errno == EINVAL || errno == ENOTSUP))
         rc = 0;
     close(fd);

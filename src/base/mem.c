@@ -32,7 +32,8 @@ void *mem_new(size_t n, size_t width, const char *what, struct fault *f)
     void *p = calloc(n ? n : 1, width ? width : 1);
 
     if (!p)
-        fault_set(f, FAULT_SYSTEM, "no memory for %s (%zu x %zu bytes)", what, n, width);
+        fault_set(f, FAULT_SYSTEM, "no memory for %s (%zu x %zu bytes)", what, n,
+                  width);
     return p;
 }
 
@@ -82,7 +83,8 @@ int bytes_printf(struct bytes *b, struct fault *f, const char *format, ...)
     if (n < 0)
         rc = fault_set(f, FAULT_BUG, "a text could not be formatted");
     else
-        rc = mem_grow((void **)&b->data, &b->cap, b->len + (size_t)n + 1, 1, "a text", f);
+        rc = mem_grow((void **)&b->data, &b->cap, b->len + (size_t)n + 1, 1, "a text",
+                      f);
     if (!rc) {
         vsnprintf(b->data + b->len, (size_t)n + 1, format, again);
         b->len += (size_t)n;

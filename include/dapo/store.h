@@ -1,0 +1,95 @@
+/* store.h - the run directory: step files, checkpoints, the index.
+ *
+ * Parallel HDF5.  A file is written under a temporary name by all ranks together,
+ * closed, synced and renamed, so whatever carries its final name is complete (invariant
+ * 7).  No variable-length types; no write of over 1 GiB per call.  Layout: README "What
+ * comes out", DESIGN section 7.
+ */
+#ifndef DAPO_STORE_H
+#define DAPO_STORE_H
+
+#include <stdint.h>
+#include "dapo/comm.h"
+#include "dapo/fault.h"
+#include "dapo/group.h"
+
+struct model_tensor; /* model.h */
+
+#define STORE_SCHEMA 1
+
+struct store; /* opaque */
+
+/* Make or open the run directory DIR (rollouts/ and checkpoints/ in it).  Leftover
+ * temporary files of a killed run are removed. */
+int store_open_all(struct store **out, struct comm *c, const char *dir,
+                   struct fault *f);
+void store_close_all(struct store *s);
+
+/* Identity of a run: what must agree on resume and is written into every file. */
+struct identity {
+    char config[33];    /* hash of the settings that may not change */
+    char tokenizer[33]; /* hashes in hexadecimal */
+    char data[33];
+    char model[33];  /* hash of config.json's hyperparameters and the tensor table */
+    char grader[32]; /* REWARD_VERSION */
+    char build[64];  /* build id */
+};
+
+struct metric {
+    char name[64]; /* "rollout/effective_fill_ratio" */
+    double value;
+};
+
+/* -- step files
+ * ---------------------------------------------------------------------------- */
+struct step_record {
+    int64_t step, policy_version;
+    const char *closed_by;
+    const struct identity *identity;
+    int n_metrics;
+    const struct metric *metrics;      /* same on all ranks (rank 0's are written) */
+    int64_t ledger_tokens[FATE_COUNT]; /* whole step */
+    double ledger_seconds[FATE_COUNT];
+    int n_groups;
+    const struct group *const *groups; /* this rank's, fates settled */
+};
+/* Write rollouts/step-NNNNNN.h5, candidates in candidate order whatever ranks they came
+ * from.  Checks invariant 1 (tokens = sum over fates): FAULT_BUG otherwise. */
+int store_step_all(struct store *s, const struct step_record *r, struct fault *f);
+
+/* -- checkpoints
+ * ------------------------------------------------------------------------------ */
+struct checkpoint {
+    int64_t step;    /* steps done */
+    int64_t updates; /* policy version */
+    int64_t cursor;  /* prompts consumed */
+    int64_t n_params;
+    float *params, *moment1, *moment2; /* [n_params] whole arrays on every learner; on
+                                        * read, moments are filled on learners only,
+                                        * params on all ranks */
+    int n_tensors; /* rows of the tensor table, for readers; write only */
+    const struct model_tensor *tensors;
+    int n_state;
+    double *state; /* admission estimates */
+    const struct identity *identity;
+    const char *config; /* resolved job file */
+};
+/* Write checkpoints/step-NNNNNN.h5 (learners write slices), then checkpoints/latest. */
+int store_checkpoint_all(struct store *s, const struct checkpoint *k, struct fault *f);
+/* Step of the newest complete checkpoint; -1 if there is none.  A `latest` that names a
+ * missing file falls back to the newest that opens, with a warning. */
+int store_latest_all(struct store *s, int64_t *step, struct fault *f);
+/* Sizes and identity first, so that the caller can refuse and allocate; then the rest.
+ */
+int store_checkpoint_head_all(struct store *s, int64_t step, struct checkpoint *k,
+                              struct identity *id, struct fault *f);
+int store_checkpoint_read_all(struct store *s, int64_t step, struct checkpoint *k,
+                              struct fault *f);
+/* Delete all but the newest `keep` checkpoints (0 = keep all). */
+int store_retain_all(struct store *s, int keep, struct fault *f);
+
+/* Rebuild run.h5 from the step files present: external links and a metric table
+ * [step][metric].  Rank 0 works, all agree. */
+int store_index_all(struct store *s, struct fault *f);
+
+#endif
