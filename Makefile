@@ -55,11 +55,11 @@ $(B)/dapo: $(call objects,$(JOB) $(CORE))
 $(UNIT): $(B)/%: $(B)/%.o $(B)/tests/check.o $(call objects,$(CORE))
 	$(CC) $(ALL_CFLAGS) -o $@ $^ -lcunit $(LIBS) $(LDLIBS)
 
-$(MPI) $(BENCH): $(B)/%: $(B)/%.o $(B)/tests/check.o \
+$(MPI) $(BENCH): $(B)/%: $(B)/%.o $(B)/tests/check.o $(B)/tests/check_mpi.o \
 		$(filter-out $(B)/src/cmd/main.o,$(call objects,$(JOB) $(CORE)))
 	$(MPICC) $(ALL_CFLAGS) -o $@ $^ -lcunit $(HDF5_LIBS) $(LIBS) $(LDLIBS)
 
-$(call objects,$(JOB)) $(addsuffix .o,$(MPI) $(BENCH)): COMPILE = $(MPICC) $(HDF5_CFLAGS)
+$(call objects,$(JOB)) $(addsuffix .o,$(MPI) $(BENCH)) $(B)/tests/check_mpi.o: COMPILE = $(MPICC) $(HDF5_CFLAGS)
 COMPILE = $(CC)
 $(B)/tests/%.o: ALL_CFLAGS += -Itests
 $(B)/%.o: %.c Makefile
@@ -69,7 +69,7 @@ $(B)/%.o: %.c Makefile
 .PHONY: check-unit check-mpi check-cli
 check-unit: $(UNIT) ## unit tests (no MPI)
 	@tests/run.sh unit $^
-check-mpi: $(MPI) bin/dapo ## tests under mpirun, once per rank count in NP
+check-mpi: $(MPI) ## tests under mpirun, once per rank count in NP
 	@for n in $(NP); do tests/run.sh "$(MPIRUN) -n $$n" $(MPI) || exit 1; done
 check-cli: bin/dapo ## tests of the commands
 	@tests/run.sh cli $(CLI)

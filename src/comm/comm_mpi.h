@@ -1,0 +1,20 @@
+/* comm_mpi.h - private: the way out of comm.h into MPI, for store and the ticks. */
+#ifndef DAPO_COMM_MPI_H
+#define DAPO_COMM_MPI_H
+
+#include <mpi.h>
+#include "dapo/comm.h"
+
+MPI_Comm comm_mpi(const struct comm *c);           /* world */
+MPI_Comm comm_mpi_learners(const struct comm *c);  /* MPI_COMM_NULL elsewhere */
+MPI_Comm comm_mpi_admission(const struct comm *c); /* root and replica leaders */
+
+/* An MPI call that fails has nothing to unwind to: say which, end the job. */
+#define MUST(call) comm_must((call), #call, __FILE__, __LINE__)
+void comm_must(int rc, const char *call, const char *file, int line);
+
+/* Wait for a request without stealing a working rank's core: test, then sleep with
+ * back-off (waiting ranks burn all the CPU they get, yield or not). */
+void comm_finish(MPI_Request *request);
+
+#endif
