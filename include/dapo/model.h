@@ -19,6 +19,24 @@
 
 enum arch { ARCH_QWEN2, ARCH_QWEN3, ARCH_LLAMA };
 
+/* How RoPE's frequencies theta^(-2i/head_dim) are stretched to longer sequences. */
+enum rope_kind {
+    ROPE_PLAIN,
+    ROPE_LINEAR, /* Chen et al. 2023: all divided by `factor` */
+    ROPE_LLAMA3, /* Llama 3.1: those of long wavelength are */
+    ROPE_YARN    /* Peng et al. 2023 */
+};
+
+/* Names and defaults are those of Hugging Face's rope_scaling / rope_parameters. */
+struct rope_scaling {
+    enum rope_kind kind;
+    double factor;    /* all but plain; >= 1 */
+    double low, high; /* llama3: {low,high}_freq_factor; yarn: beta_slow, beta_fast */
+    int original;     /* llama3, yarn: original_max_position_embeddings */
+    double attention; /* yarn: attention_factor on cos and sin; 0 = 0.1 ln factor + 1 */
+    bool whole;       /* yarn: `truncate`, ramp ends are whole dimensions */
+};
+
 #define MODEL_STOPS 16
 
 struct model_config {
@@ -31,8 +49,9 @@ struct model_config {
     int max_position; /* max_position_embeddings */
     float norm_eps;
     double rope_theta;
-    float rope_mscale; /* factor on cos and sin; 1 */
-    float *inv_freq;   /* [head_dim / 2], after rope scaling */
+    struct rope_scaling rope;
+    float rope_mscale; /* derived: factor on cos and sin; 1 but for yarn */
+    float *inv_freq;   /* derived: [head_dim / 2]; see model_config_derive */
     bool tied;         /* lm_head is the embedding */
     bool qkv_bias, out_bias, mlp_bias, qk_norm;
     int n_stop; /* all ids of generation_config.json and config.json */
@@ -51,16 +70,25 @@ struct model; /* opaque */
 
 /* Read config.json (and generation_config.json where present) only. */
 int model_config_read(struct model_config *out, const char *dir, struct fault *f);
+/* Check a configuration made by hand (FAULT_DATA names the wrong field) and compute
+ * inv_freq and rope_mscale from the other fields; again is allowed. */
+int model_config_derive(struct model_config *c, struct fault *f);
+/* Frees inv_freq. */
 void model_config_free(struct model_config *c);
+/* Write config.json and generation_config.json as Hugging Face reads them into the
+ * existing folder `dir`; model_config_read gives the same configuration back. */
+int model_config_write(const struct model_config *c, const char *dir, struct fault *f);
 
 /* Read config and weights: model.safetensors, or the shards of
- * model.safetensors.index.json.  `max_positions` bounds the longest sequence that will
- * be used (FAULT_CONFIG if over the model's).  `real_vocab`: number of ids the
- * tokenizer knows, <= vocab; columns behind it are masked; 0 = vocab. */
+ * model.safetensors.index.json; F32, F16 and BF16.  A tensor that is missing, is of
+ * another shape, is not of this architecture or holds a value that is not finite is
+ * FAULT_DATA and named.  `real_vocab`: number of ids the tokenizer knows, <= vocab
+ * (FAULT_CONFIG); columns behind it are masked; 0 = vocab. */
 int model_open(struct model **out, const char *dir, const struct backend *be,
                enum compute compute, int real_vocab, struct fault *f);
 /* The same with weights drawn from N(0, 0.02^2) (norms 1, biases 0) instead of read;
- * keyed by (seed, tensor, element), so every rank gets the same. */
+ * keyed by (seed, tensor, element), so every rank gets the same.  `c` is copied;
+ * its derived fields need not be set. */
 int model_random(struct model **out, const struct model_config *c,
                  const struct backend *be, enum compute compute, int real_vocab,
                  uint64_t seed, struct fault *f);
@@ -71,7 +99,8 @@ const struct backend *model_backend(const struct model *m);
 /* Where a Hugging Face directory was read from; "" for a random one. */
 const char *model_dir(const struct model *m);
 int model_real_vocab(const struct model *m);
-/* The flat masters and their length; after writing to them call model_refresh. */
+/* The flat masters and their length; after writing to them call model_refresh.  They
+ * are backend memory, which is host memory in every backend of this build. */
 float *model_params(struct model *m);
 size_t model_n_params(const struct model *m);
 int model_refresh(struct model *m, struct fault *f);
@@ -79,14 +108,14 @@ int model_refresh(struct model *m, struct fault *f);
 unsigned long long model_checksum(const struct model *m);
 /* The tensor table; *n tensors. */
 const struct model_tensor *model_tensors(const struct model *m, int *n);
-/* Values in the tensor table of a configuration, without reading weights (dapo plan).
- */
+/* Values in the tensor table of a configuration, without its weights (dapo plan). */
 size_t model_count(const struct model_config *c);
 
 /* Write config.json (the source directory's, dtype amended), generation_config.json,
- * tokenizer files (copied from `tokenizer_dir` where present) and model.safetensors
- * from `params` (flat, host) as f32 or bf16.  A model over 4 GiB is written in shards
- * with an index. */
+ * tokenizer files (copied from `tokenizer_dir`, if not NULL, where present) and
+ * model.safetensors from `params` (flat, host) as f32 or bf16.  A model over 4 GiB is
+ * written in shards with an index.  Each file is published by rename, config.json last:
+ * a folder that has one is complete.  The folder is made if need be. */
 int model_save(const struct model *m, const float *params, const char *dir,
                const char *tokenizer_dir, bool bf16, struct fault *f);
 
@@ -99,11 +128,14 @@ struct pack {
     const int *start; /* [n_seq + 1]; sequence s is rows start[s] .. start[s+1]-1 */
 };
 
-/* Forward of all layers; keeps what the backward needs.  0 rows is allowed. */
+/* Forward of all layers; keeps what the backward needs (per row and layer about
+ * 2 dim + 2 heads*head_dim + 2 kv_heads*head_dim + 2 ffn floats) until the next one.
+ * 0 rows is allowed.  FAULT_DATA for an id out of range, FAULT_CONFIG for a sequence
+ * longer than max_position. */
 int model_forward(struct model *m, const struct pack *p, struct fault *f);
 
 /* Called once per chunk of logits, in row order, with the log-probs of rows
- * `first .. first+n-1` of the list given to model_head; fills dlogp (d loss / d logp).
+ * `first .. first+n-1` of the list given to model_head; fills dlogp, d loss / d logp.
  */
 typedef void model_slope(void *ctx, int first, int n, const float *logp,
                          const float *entropy, float *dlogp);
@@ -111,22 +143,23 @@ typedef void model_slope(void *ctx, int first, int n, const float *logp,
 /* Log-probs of `targets[i]` following row `at[i]` of the last forward, i < n, at the
  * given temperature; chunked over the vocabulary product, so logits are never held for
  * a whole sequence.  logp and entropy: [n] host, NULL to skip.  With `slope` also
- * starts the backward: gradients of the head and of the hidden rows. */
+ * starts the backward: gradients of the head and of the hidden rows (then the rows `at`
+ * must be distinct); several such calls between a forward and its backward add up. */
 int model_head(struct model *m, const int *at, const int *targets, int n,
                float temperature, float *logp, float *entropy, model_slope *slope,
                void *ctx, struct fault *f);
 /* The N most likely next tokens after row `at`: ids and log-probs, [top]. */
 int model_top(struct model *m, int at, int top, int *ids, float *logp, struct fault *f);
 
-/* Backward through the layers after model_head with a slope; adds to the gradient. */
+/* Backward through the layers after model_head with a slope; adds to the gradient.
+ * Once per forward; FAULT_BUG without a head. */
 int model_backward(struct model *m, struct fault *f);
 /* The flat gradient [model_n_params] in host memory (allocated at first use), and
  * setting it to zero. */
 float *model_grad(struct model *m, struct fault *f);
 int model_grad_zero(struct model *m, struct fault *f);
 
-/* -- generation: KV cache in pages ---------------------------------------------------
- */
+/* -- generation: KV cache in pages ------------------------------------------------- */
 
 struct kv; /* opaque: keys and values of all layers, [pages * KV_PAGE] rows each */
 #define KV_PAGE 16
@@ -140,7 +173,8 @@ size_t kv_bytes(const struct model_config *c, int pages);
  * its key and value are written at the row the map gives for that position before any
  * row attends, so the rows of a prefill chunk see each other.  Then logits
  * [n_out][vocab] after rows out[0..n_out-1] go to *logits, owned by the model and valid
- * until the next call. */
+ * until the next call.  n_out may be 0.  A position behind the map or the cache, or not
+ * under max_position, is a fault, as is an id not in [0, real vocab). */
 int model_step(struct model *m, struct kv *kv, const int *ids,
                const struct attend_rows *r, const int *out, int n_out, float **logits,
                struct fault *f);

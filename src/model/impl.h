@@ -1,0 +1,176 @@
+/* impl.h - private: the model's parts, shared by the sources of this folder. */
+#ifndef DAPO_MODEL_IMPL_H
+#define DAPO_MODEL_IMPL_H
+
+#include <jansson.h>
+
+#include "dapo/mem.h"
+#include "dapo/model.h"
+
+/* The tensors of one layer.  A bias follows its matrix. */
+enum slot {
+    NORM1,
+    Q,
+    Q_BIAS,
+    K,
+    K_BIAS,
+    V,
+    V_BIAS,
+    Q_NORM,
+    K_NORM,
+    O,
+    O_BIAS,
+    NORM2,
+    GATE,
+    GATE_BIAS,
+    UP,
+    UP_BIAS,
+    DOWN,
+    DOWN_BIAS,
+    N_SLOTS
+};
+
+/* The tensor table of a configuration. */
+struct table {
+    struct model_tensor *tensors;
+    int n;
+    int *slots;            /* [layers][N_SLOTS]: index into tensors, -1 where absent */
+    int embed, norm, head; /* indices; head == embed when tied */
+    size_t values;
+};
+
+int table_new(struct table *out, const struct model_config *c, struct fault *f);
+void table_free(struct table *t);
+
+/* Backend memory that only grows, handed out anew by each user: touching fresh memory
+ * costs more than most ops. */
+struct pool {
+    char *base;
+    size_t size;
+};
+
+/* Lays arrays out in a pool: once with base = NULL to measure, once for real. */
+struct carve {
+    char *base;
+    size_t used;
+    bool over; /* more than a size_t holds */
+};
+float *carve_floats(struct carve *c, int rows, int cols);
+int pool_fit(struct pool *p, const struct backend *be, const struct carve *need,
+             struct fault *f);
+
+/* What a layer computes on its rows.  Training keeps one per layer for the backward;
+ * decoding uses one for all. */
+struct acts {
+    float *x;             /* [rows][dim] the layer's input */
+    float *q0, *k0;       /* before the per-head norm; q and k themselves without it */
+    float *q, *k, *v;     /* [rows][heads or kv_heads][head_dim], rotated */
+    float *o;             /* [rows][heads][head_dim] */
+    float *mid;           /* [rows][dim] after the attention's residual */
+    float *gate, *up;     /* [rows][ffn] */
+    float *rstd1, *rstd2; /* [rows] */
+    float *rstd_q, *rstd_k; /* [rows][heads or kv_heads] */
+    float *lse;             /* [rows][heads] */
+};
+void carve_acts(struct acts *a, struct carve *c, const struct model_config *cfg,
+                int rows);
+
+/* One call's rows and its scratch. */
+struct flow {
+    int rows;
+    const int *pos; /* [rows] host */
+    const struct attend_rows *attend;
+    float *h, *s; /* [rows][dim], [rows][ffn] */
+    /* Where keys and values live: NULL = the rows themselves (training). */
+    float *keys, *values;
+    const int *kv_row; /* [rows] host: row of keys and values that each row writes */
+};
+
+/* Training state: the last forward. */
+struct train {
+    struct pool pool, back;
+    struct acts *acts; /* [layers] */
+    float *out;        /* [rows][dim] after the last layer */
+    float *dx;         /* [rows][dim], d loss / d out; then flows back */
+    int *pos, *seq, *first;
+    int *ids;       /* a copy: the caller's may be gone by the backward */
+    size_t room[4]; /* of the four arrays above */
+    struct flow flow;
+    struct attend_rows attend;
+    bool started; /* model_head has put a gradient into dx */
+};
+
+struct step {
+    struct pool pool;
+    int *row; /* [rows] kv_row */
+    size_t room;
+};
+
+struct model {
+    const struct backend *be;
+    enum compute compute;
+    struct model_config cfg;
+    int real_vocab;
+    char *dir;                   /* "" for a random one */
+    json_t *config, *generation; /* as read; NULL for a random one or where absent */
+    struct table table;
+    struct weight **weights; /* [table.n]; NULL for what no product uses */
+    float *params, *grad;
+    struct heads heads;
+    struct train train;
+    struct pool head_pool;
+    struct step step;
+};
+
+/* A model with masters of zeros; takes over *c and the table (and frees them when it
+ * fails). */
+int model_make(struct model **out, struct model_config *c, struct table *t,
+               const struct backend *be, enum compute compute, int real_vocab,
+               struct fault *f);
+
+/* Masters or gradient of tensor `index`. */
+static inline float *param_of(const struct model *m, int index)
+{
+    return m->params + m->table.tensors[index].first;
+}
+
+static inline float *grad_of(const struct model *m, int index)
+{
+    return m->grad + m->table.tensors[index].first;
+}
+
+static inline int slot_of(const struct model *m, int layer, enum slot s)
+{
+    return m->table.slots[(size_t)layer * N_SLOTS + s];
+}
+
+/* y = x W^T + b by the matrix in slot `s` of `layer`. */
+int project(const struct model *m, int layer, enum slot s, float *y, const float *x,
+            int rows, struct fault *f);
+/* The whole layer: a->x in, `out` [rows][dim].  Training and decoding share it, so that
+ * their rows are the same bits. */
+int layer_forward(const struct model *m, int layer, const struct acts *a, float *out,
+                  const struct flow *w, struct fault *f);
+/* Norm and vocabulary product of n rows: h [n][dim] scratch, logits [n][vocab]; rstd
+ * may be NULL. */
+int head_forward(const struct model *m, float *logits, float *h, float *rstd,
+                 const float *x, int n, struct fault *f);
+/* Before the first gradient of a forward: makes room for the backward, dx = 0. */
+int train_start(struct model *m, struct fault *f);
+int check_ids(const struct model *m, const int *ids, int n, struct fault *f);
+
+/* config.json of `c` as a new JSON object; NULL with FAULT_SYSTEM. */
+json_t *config_to_json(const struct model_config *c, struct fault *f);
+/* Read a JSON object from a file of at most `most` bytes. */
+int json_object_read(json_t **out, const char *path, size_t most, struct fault *f);
+int config_from_json(struct model_config *out, const json_t *config, const char *path,
+                     const json_t *generation, struct fault *f);
+/* Both files of `dir`; *generation is NULL where there is none. */
+int config_files_read(json_t **config, json_t **generation, const char *dir,
+                      struct fault *f);
+
+/* Files over `shard_bytes` of tensors are split; model_save uses 4 GiB. */
+int weights_save(const struct model *m, const float *params, const char *dir, bool bf16,
+                 size_t shard_bytes, struct fault *f);
+
+#endif

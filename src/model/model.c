@@ -1,0 +1,271 @@
+/* model.c - making, refreshing and freeing a model. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dapo/random.h"
+#include "model/impl.h"
+
+/* -- pools ------------------------------------------------------------------------- */
+
+float *carve_floats(struct carve *c, int rows, int cols)
+{
+    size_t at = c->used, n;
+
+    if (!size_mul((size_t)rows, (size_t)cols, &n) || !size_mul(n, sizeof(float), &n) ||
+        !size_add(n, 63, &n) || !size_add(at, n / 64 * 64, &c->used))
+        c->over = true;
+    return c->base ? (float *)(void *)(c->base + at) : NULL;
+}
+
+int pool_fit(struct pool *p, const struct backend *be, const struct carve *need,
+             struct fault *f)
+{
+    void *base;
+
+    if (need->over)
+        return fault_set(f, FAULT_SYSTEM,
+                         "no memory for the activations of that many "
+                         "tokens; use smaller microbatches");
+    if (need->used <= p->size)
+        return 0;
+    be->free(p->base);
+    *p = (struct pool){0};
+    if (be->alloc(&base, need->used, f))
+        return f->code;
+    *p = (struct pool){base, need->used};
+    return 0;
+}
+
+/* -- life -------------------------------------------------------------------------- */
+
+/* Only matrices that a dense product uses get a compute form; an untied embedding is
+ * only looked up. */
+static int make_weights(struct model *m, struct fault *f)
+{
+    const struct table *t = &m->table;
+
+    m->weights = mem_new((size_t)t->n, sizeof *m->weights, "the weights", f);
+    if (!m->weights)
+        return f->code;
+    for (int i = 0; i < t->n; i++) {
+        const struct model_tensor *x = &t->tensors[i];
+
+        if (x->vector || (i == t->embed && t->head != t->embed))
+            continue;
+        if (m->be->weight_new(&m->weights[i], x->rows, x->cols, m->compute, f))
+            return f->code;
+    }
+    return 0;
+}
+
+int model_make(struct model **out, struct model_config *c, struct table *t,
+               const struct backend *be, enum compute compute, int real_vocab,
+               struct fault *f)
+{
+    struct model *m = mem_new(1, sizeof *m, "the model", f);
+    void *params = NULL;
+    size_t bytes = 0;
+    int rc = m ? 0 : f->code;
+
+    *out = NULL;
+    if (!m) {
+        model_config_free(c);
+        table_free(t);
+        return rc;
+    }
+    *m = (struct model){.be = be, .compute = compute, .cfg = *c, .table = *t};
+    *c = (struct model_config){0};
+    *t = (struct table){0};
+    m->real_vocab = real_vocab ? real_vocab : m->cfg.vocab;
+    m->heads = (struct heads){m->cfg.heads, m->cfg.kv_heads, m->cfg.head_dim,
+                              (float)(1.0 / sqrt((double)m->cfg.head_dim))};
+    if (real_vocab < 0 || real_vocab > m->cfg.vocab)
+        rc = fault_set(f, FAULT_CONFIG,
+                       "the tokenizer knows %d ids, but the model's vocabulary has %d; "
+                       "they don't belong together",
+                       real_vocab, m->cfg.vocab);
+    if (!rc && !size_mul(m->table.values, sizeof(float), &bytes))
+        rc =
+            fault_set(f, FAULT_SYSTEM, "no memory for %zu parameters", m->table.values);
+    if (!rc)
+        rc = be->alloc(&params, bytes, f);
+    m->params = params;
+    m->train.acts = mem_new((size_t)m->cfg.layers, sizeof *m->train.acts, "layers", f);
+    if (!rc && !m->train.acts)
+        rc = f->code;
+    if (!rc)
+        rc = make_weights(m, f);
+    if (rc)
+        model_free(m);
+    else
+        *out = m;
+    return rc;
+}
+
+void model_free(struct model *m)
+{
+    if (!m)
+        return;
+    for (int i = 0; m->weights && i < m->table.n; i++)
+        if (m->weights[i])
+            m->be->weight_free(m->weights[i]);
+    m->be->free(m->params);
+    m->be->free(m->grad);
+    m->be->free(m->train.pool.base);
+    m->be->free(m->train.back.base);
+    m->be->free(m->head_pool.base);
+    m->be->free(m->step.pool.base);
+    free(m->train.acts);
+    free(m->train.pos);
+    free(m->train.seq);
+    free(m->train.first);
+    free(m->train.ids);
+    free(m->step.row);
+    free(m->weights);
+    free(m->dir);
+    json_decref(m->config);
+    json_decref(m->generation);
+    table_free(&m->table);
+    model_config_free(&m->cfg);
+    free(m);
+}
+
+/* Two normals per draw (Box-Muller); element e of tensor t is half e % 2 of draw e / 2.
+ */
+static void draw_normals(float *out, size_t n, uint64_t seed, int tensor)
+{
+    const double two_pi = 6.283185307179586, sigma = 0.02;
+
+    for (size_t e = 0; e < n; e += 2) {
+        size_t pair = e / 2;
+        uint64_t bits = random_bits(seed, RANDOM_INIT, (uint32_t)tensor, (uint32_t)pair,
+                                    (uint32_t)(pair >> 32), 0);
+        double u = ((double)(uint32_t)bits + 1.0) * 0x1p-32; /* in (0, 1] */
+        double v = (double)(uint32_t)(bits >> 32) * 0x1p-32;
+        double r = sigma * sqrt(-2.0 * log(u));
+
+        out[e] = (float)(r * cos(two_pi * v));
+        if (e + 1 < n)
+            out[e + 1] = (float)(r * sin(two_pi * v));
+    }
+}
+
+static bool is_bias(const char *name)
+{
+    size_t n = strlen(name);
+
+    return n > 5 && !strcmp(name + n - 5, ".bias");
+}
+
+static int config_copy(struct model_config *out, const struct model_config *c,
+                       struct fault *f)
+{
+    *out = *c;
+    out->inv_freq = NULL;
+    return model_config_derive(out, f);
+}
+
+int model_random(struct model **out, const struct model_config *c,
+                 const struct backend *be, enum compute compute, int real_vocab,
+                 uint64_t seed, struct fault *f)
+{
+    struct model_config own;
+    struct table t;
+    int rc = config_copy(&own, c, f);
+
+    *out = NULL;
+    if (rc)
+        return rc;
+    if (table_new(&t, &own, f)) {
+        model_config_free(&own);
+        return f->code;
+    }
+    if (model_make(out, &own, &t, be, compute, real_vocab, f))
+        return f->code;
+    (*out)->dir = mem_new(1, 1, "a path", f);
+    for (int i = 0; i < (*out)->table.n; i++) {
+        const struct model_tensor *x = &(*out)->table.tensors[i];
+        float *p = param_of(*out, i);
+        size_t n = (size_t)x->rows * (size_t)x->cols;
+
+        if (!x->vector)
+            draw_normals(p, n, seed, i);
+        else if (!is_bias(x->name))
+            for (size_t e = 0; e < n; e++)
+                p[e] = 1;
+    }
+    rc = (*out)->dir ? model_refresh(*out, f) : f->code;
+    if (rc) {
+        model_free(*out);
+        *out = NULL;
+    }
+    return rc;
+}
+
+int model_refresh(struct model *m, struct fault *f)
+{
+    for (int i = 0; i < m->table.n; i++)
+        if (m->weights[i] && m->be->weight_set(m->weights[i], param_of(m, i), f))
+            return f->code;
+    return 0;
+}
+
+/* -- views ------------------------------------------------------------------------- */
+
+const struct model_config *model_cfg(const struct model *m)
+{
+    return &m->cfg;
+}
+
+const struct backend *model_backend(const struct model *m)
+{
+    return m->be;
+}
+
+const char *model_dir(const struct model *m)
+{
+    return m->dir;
+}
+
+int model_real_vocab(const struct model *m)
+{
+    return m->real_vocab;
+}
+
+float *model_params(struct model *m)
+{
+    return m->params;
+}
+
+size_t model_n_params(const struct model *m)
+{
+    return m->table.values;
+}
+
+unsigned long long model_checksum(const struct model *m)
+{
+    return hash64(m->params, m->table.values * sizeof(float), 0);
+}
+
+const struct model_tensor *model_tensors(const struct model *m, int *n)
+{
+    *n = m->table.n;
+    return m->table.tensors;
+}
+
+float *model_grad(struct model *m, struct fault *f)
+{
+    void *grad;
+
+    if (!m->grad && !m->be->alloc(&grad, m->table.values * sizeof(float), f))
+        m->grad = grad;
+    return m->grad;
+}
+
+int model_grad_zero(struct model *m, struct fault *f)
+{
+    if (!model_grad(m, f))
+        return f->code;
+    return m->be->zero(m->grad, m->table.values * sizeof(float), f);
+}

@@ -1,0 +1,129 @@
+/* table.c - which tensors a configuration has, their names and shapes. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "model/impl.h"
+
+enum width { ONE, DIM, QUERY, KEY, HEAD, FFN };
+enum need { ALWAYS, QKV_BIAS, OUT_BIAS, MLP_BIAS, QK_NORM };
+
+static const struct slot_row {
+    const char *name;
+    enum width rows, cols; /* rows ONE: a vector */
+    enum need need;
+} slot_rows[N_SLOTS] = {
+    [NORM1] = {"input_layernorm.weight", ONE, DIM, ALWAYS},
+    [Q] = {"self_attn.q_proj.weight", QUERY, DIM, ALWAYS},
+    [Q_BIAS] = {"self_attn.q_proj.bias", ONE, QUERY, QKV_BIAS},
+    [K] = {"self_attn.k_proj.weight", KEY, DIM, ALWAYS},
+    [K_BIAS] = {"self_attn.k_proj.bias", ONE, KEY, QKV_BIAS},
+    [V] = {"self_attn.v_proj.weight", KEY, DIM, ALWAYS},
+    [V_BIAS] = {"self_attn.v_proj.bias", ONE, KEY, QKV_BIAS},
+    [Q_NORM] = {"self_attn.q_norm.weight", ONE, HEAD, QK_NORM},
+    [K_NORM] = {"self_attn.k_norm.weight", ONE, HEAD, QK_NORM},
+    [O] = {"self_attn.o_proj.weight", DIM, QUERY, ALWAYS},
+    [O_BIAS] = {"self_attn.o_proj.bias", ONE, DIM, OUT_BIAS},
+    [NORM2] = {"post_attention_layernorm.weight", ONE, DIM, ALWAYS},
+    [GATE] = {"mlp.gate_proj.weight", FFN, DIM, ALWAYS},
+    [GATE_BIAS] = {"mlp.gate_proj.bias", ONE, FFN, MLP_BIAS},
+    [UP] = {"mlp.up_proj.weight", FFN, DIM, ALWAYS},
+    [UP_BIAS] = {"mlp.up_proj.bias", ONE, FFN, MLP_BIAS},
+    [DOWN] = {"mlp.down_proj.weight", DIM, FFN, ALWAYS},
+    [DOWN_BIAS] = {"mlp.down_proj.bias", ONE, DIM, MLP_BIAS},
+};
+
+static int width_of(const struct model_config *c, enum width w)
+{
+    switch (w) {
+    case ONE:
+        return 1;
+    case DIM:
+        return c->dim;
+    case QUERY:
+        return c->heads * c->head_dim;
+    case KEY:
+        return c->kv_heads * c->head_dim;
+    case HEAD:
+        return c->head_dim;
+    case FFN:
+        return c->ffn;
+    }
+    return 0;
+}
+
+static bool needed(const struct model_config *c, enum need n)
+{
+    return n == ALWAYS || (n == QKV_BIAS && c->qkv_bias) ||
+           (n == OUT_BIAS && c->out_bias) || (n == MLP_BIAS && c->mlp_bias) ||
+           (n == QK_NORM && c->qk_norm);
+}
+
+/* The next free row of the table. */
+static struct model_tensor *append(struct table *t, int rows, int cols, bool vector)
+{
+    struct model_tensor *x = &t->tensors[t->n++];
+
+    *x = (struct model_tensor){
+        .rows = rows, .cols = cols, .vector = vector, .first = t->values};
+    t->values += (size_t)rows * (size_t)cols;
+    return x;
+}
+
+static void append_layer(struct table *t, const struct model_config *c, int layer)
+{
+    for (int s = 0; s < N_SLOTS; s++) {
+        const struct slot_row *r = &slot_rows[s];
+        struct model_tensor *x;
+
+        t->slots[(size_t)layer * N_SLOTS + (size_t)s] = needed(c, r->need) ? t->n : -1;
+        if (!needed(c, r->need))
+            continue;
+        x = append(t, width_of(c, r->rows), width_of(c, r->cols), r->rows == ONE);
+        snprintf(x->name, sizeof x->name, "model.layers.%d.%s", layer, r->name);
+    }
+}
+
+int table_new(struct table *out, const struct model_config *c, struct fault *f)
+{
+    size_t layers = (size_t)c->layers;
+
+    *out = (struct table){0};
+    out->tensors =
+        mem_new(layers * N_SLOTS + 3, sizeof *out->tensors, "the tensor table", f);
+    out->slots = mem_new(layers * N_SLOTS, sizeof *out->slots, "the tensor table", f);
+    if (!out->tensors || !out->slots) {
+        table_free(out);
+        return f->code;
+    }
+    out->embed = out->n;
+    snprintf(append(out, c->vocab, c->dim, false)->name, sizeof out->tensors->name,
+             "model.embed_tokens.weight");
+    for (int l = 0; l < c->layers; l++)
+        append_layer(out, c, l);
+    out->norm = out->n;
+    snprintf(append(out, 1, c->dim, true)->name, sizeof out->tensors->name,
+             "model.norm.weight");
+    out->head = c->tied ? out->embed : out->n;
+    if (!c->tied)
+        snprintf(append(out, c->vocab, c->dim, false)->name, sizeof out->tensors->name,
+                 "lm_head.weight");
+    return 0;
+}
+
+void table_free(struct table *t)
+{
+    free(t->tensors);
+    free(t->slots);
+    *t = (struct table){0};
+}
+
+size_t model_count(const struct model_config *c)
+{
+    size_t layer = 0, embed = (size_t)c->vocab * (size_t)c->dim;
+
+    for (int s = 0; s < N_SLOTS; s++)
+        if (needed(c, slot_rows[s].need))
+            layer += (size_t)width_of(c, slot_rows[s].rows) *
+                     (size_t)width_of(c, slot_rows[s].cols);
+    return (size_t)c->layers * layer + (c->tied ? 1 : 2) * embed + (size_t)c->dim;
+}

@@ -1,0 +1,68 @@
+/* tiny.h - small models of each architecture for the tests. */
+#ifndef DAPO_TEST_TINY_H
+#define DAPO_TEST_TINY_H
+
+#include "check.h"
+#include "dapo/model.h"
+
+/* Two layers, 4 heads on 2; awkward widths; rope scaling and biases that the
+ * architecture allows are on. */
+static inline struct model_config tiny_config(enum arch arch)
+{
+    struct model_config c = {
+        .arch = arch,
+        .vocab = 61,
+        .dim = 24,
+        .layers = 2,
+        .heads = 4,
+        .kv_heads = 2,
+        .head_dim = 6,
+        .ffn = 40,
+        .max_position = 512,
+        .norm_eps = 1e-6f,
+        .rope_theta = 10000,
+        .tied = arch == ARCH_QWEN2,
+        .qkv_bias = arch != ARCH_QWEN3,
+        .out_bias = arch == ARCH_LLAMA,
+        .mlp_bias = arch == ARCH_LLAMA,
+        .qk_norm = arch == ARCH_QWEN3,
+        .n_stop = 2,
+        .stop = {2, 5},
+    };
+
+    if (arch == ARCH_QWEN3)
+        c.head_dim = 10; /* heads * head_dim != dim */
+    if (arch == ARCH_LLAMA)
+        c.rope = (struct rope_scaling){ROPE_LLAMA3, 8, 1, 4, 64, 0, false};
+    return c;
+}
+
+/* Weights large enough that attention and activations are not nearly linear, and no
+ * norm or bias at its neutral value. */
+static inline struct model *tiny_model(enum arch arch, const struct backend *be,
+                                       enum compute compute, int real_vocab)
+{
+    struct model_config c = tiny_config(arch);
+    struct fault f = FAULT_INIT;
+    struct model *m = NULL;
+    float *p;
+    int n;
+    const struct model_tensor *t;
+
+    CHECK_OK(be->open(0, 1, &f), &f);
+    CHECK_OK(model_random(&m, &c, be, compute, real_vocab, 7, &f), &f);
+    if (!m)
+        return NULL;
+    p = model_params(m);
+    t = model_tensors(m, &n);
+    for (int i = 0; i < n; i++)
+        for (size_t e = 0; e < (size_t)t[i].rows * (size_t)t[i].cols; e++)
+            if (t[i].vector)
+                p[t[i].first + e] += 0.1f * (float)((int)(e * 7 % 11) - 5);
+            else
+                p[t[i].first + e] *= 12;
+    CHECK_OK(model_refresh(m, &f), &f);
+    return m;
+}
+
+#endif
