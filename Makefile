@@ -50,21 +50,25 @@ bin/dapo: $(B)/dapo
 	@ln -sf ../$(B)/dapo $@
 
 $(B)/dapo: $(call objects,$(JOB) $(CORE))
-	$(MPICC) $(ALL_CFLAGS) -o $@ $^ $(HDF5_LIBS) $(LIBS) $(LDLIBS)
+	@echo '  LD $@'
+	@$(MPICC) $(ALL_CFLAGS) -o $@ $^ $(HDF5_LIBS) $(LIBS) $(LDLIBS)
 
 $(UNIT): $(B)/%: $(B)/%.o $(B)/tests/check.o $(call objects,$(CORE))
-	$(CC) $(ALL_CFLAGS) -o $@ $^ -lcunit $(LIBS) $(LDLIBS)
+	@echo '  LD $@'
+	@$(CC) $(ALL_CFLAGS) -o $@ $^ -lcunit $(LIBS) $(LDLIBS)
 
 $(MPI) $(BENCH): $(B)/%: $(B)/%.o $(B)/tests/check.o $(B)/tests/check_mpi.o \
 		$(filter-out $(B)/src/cmd/main.o,$(call objects,$(JOB) $(CORE)))
-	$(MPICC) $(ALL_CFLAGS) -o $@ $^ -lcunit $(HDF5_LIBS) $(LIBS) $(LDLIBS)
+	@echo '  LD $@'
+	@$(MPICC) $(ALL_CFLAGS) -o $@ $^ -lcunit $(HDF5_LIBS) $(LIBS) $(LDLIBS)
 
 $(call objects,$(JOB)) $(addsuffix .o,$(MPI) $(BENCH)) $(B)/tests/check_mpi.o: COMPILE = $(MPICC) $(HDF5_CFLAGS)
 COMPILE = $(CC)
 $(B)/tests/%.o: ALL_CFLAGS += -Itests
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(COMPILE) $(ALL_CFLAGS) -c -o $@ $<
+	@echo '  CC $<'
+	@$(COMPILE) $(ALL_CFLAGS) -c -o $@ $<
 
 .PHONY: check-unit check-mpi check-cli
 check-unit: $(UNIT) ## unit tests (no MPI)
