@@ -1,10 +1,94 @@
-/* cpu.c - the table of the CPU backend. */
+/* cpu.c - the table of the CPU backend, its threads and work space. */
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include "backend/cpu.h"
 #include "backend/ref.h"
 
-#define CPU_ENTRY(op) .op = ref_##op,
+static struct {
+    void *p;
+    size_t bytes;
+} scratch[N_SCRATCH];
+
+void *cpu_scratch(enum scratch which, size_t bytes, struct fault *f)
+{
+    size_t want = bytes + bytes / 2; /* so that growing by ones is rare */
+
+    if (bytes <= scratch[which].bytes && scratch[which].p)
+        return scratch[which].p;
+    host_free(scratch[which].p);
+    scratch[which].bytes = 0;
+    if (host_alloc(&scratch[which].p, want, f))
+        return NULL;
+    scratch[which].bytes = want;
+    return scratch[which].p;
+}
+
+/* oneDNN takes its threads from the OpenMP runtime that it was built with, which is
+ * whichever it loaded; nothing else here uses OpenMP. */
+static void set_threads(int threads)
+{
+    void (*set)(int);
+    void *symbol = dlsym(RTLD_DEFAULT, "omp_set_num_threads");
+
+    if (!symbol)
+        return;
+    memcpy(&set, &symbol, sizeof set); /* ISO C has no cast from object to function */
+    set(threads < 1 ? 1 : threads);
+}
+
+int cpu_open(int device, int threads, struct fault *f)
+{
+    (void)device;
+    set_threads(threads);
+    return cpu_dense_open(f);
+}
+
+void cpu_close(void)
+{
+    cpu_dense_close();
+    for (int i = 0; i < N_SCRATCH; i++) {
+        host_free(scratch[i].p);
+        scratch[i].p = NULL;
+        scratch[i].bytes = 0;
+    }
+}
+
+#define CPU_OPS(X) \
+    X(open)        \
+    X(close)       \
+    X(weight_new)  \
+    X(weight_free) \
+    X(weight_set)  \
+    X(linear)      \
+    X(linear_dx)   \
+    X(linear_dw)
+#define REF_OPS(X)  \
+    X(add)          \
+    X(bias)         \
+    X(bias_back)    \
+    X(embed)        \
+    X(embed_back)   \
+    X(gather)       \
+    X(scatter)      \
+    X(rmsnorm)      \
+    X(rmsnorm_back) \
+    X(rope)         \
+    X(swiglu)       \
+    X(swiglu_back)  \
+    X(attend)       \
+    X(attend_back)  \
+    X(logprob)      \
+    X(logprob_back) \
+    X(sample)       \
+    X(sumsq)        \
+    X(adamw)
+#define CPU_ENTRY(op) .op = cpu_##op,
+#define REF_ENTRY(op) .op = ref_##op,
 
 const struct backend backend_cpu = {
     .name = "cpu",
     HOST_OPS(HOST_ENTRY) /**/
-    OWN_OPS(CPU_ENTRY)   /**/
+    CPU_OPS(CPU_ENTRY)   /**/
+    REF_OPS(REF_ENTRY)   /**/
 };

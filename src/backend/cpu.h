@@ -1,4 +1,7 @@
-/* cpu.h - private: the fast backend of the host. */
+/* cpu.h - private: the fast backend of the host.
+ *
+ * Dense products go to oneDNN; the rest is loops over fixed lanes, written so that gcc
+ * and clang vectorise them.  The order of every sum is fixed by the row alone. */
 #ifndef DAPO_BACKEND_CPU_H
 #define DAPO_BACKEND_CPU_H
 
@@ -7,5 +10,28 @@
 #define DECLARE_CPU(op) OP_TYPE(op) cpu_##op;
 OWN_OPS(DECLARE_CPU)
 #undef DECLARE_CPU
+
+/* Work space that outlives a call, so that hot paths don't allocate; one buffer for
+ * each use, and no two uses at the same time. */
+enum scratch {
+    SCRATCH_SRC,    /* rows on their way into a product */
+    SCRATCH_SRC2,   /* the other factor of linear_dw */
+    SCRATCH_DST,    /* rows on their way out */
+    SCRATCH_SCORES, /* attention */
+    SCRATCH_KEYS,
+    SCRATCH_VALUES,
+    SCRATCH_ROWS,
+    SCRATCH_ROPE,   /* cosines and sines */
+    SCRATCH_SAMPLE, /* sums of blocks, histograms */
+    N_SCRATCH
+};
+
+/* At least `bytes` bytes, 64-byte aligned; what they hold is undefined after they grew.
+ * NULL with FAULT_SYSTEM. */
+void *cpu_scratch(enum scratch which, size_t bytes, struct fault *f);
+
+/* Undo cpu_dense's part of open (cpu_dense.c). */
+int cpu_dense_open(struct fault *f);
+void cpu_dense_close(void);
 
 #endif
