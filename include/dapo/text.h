@@ -3,7 +3,7 @@
  * Exact against the Hugging Face `tokenizers` library for Qwen2.5/Qwen3-style files:
  * NFC normaliser, Split pre-tokenizer by regular expression (PCRE2, Unicode),
  * byte-level alphabet, ranked merges (as "a b" strings or ["a","b"] arrays), added
- * tokens. Files and texts are untrusted bytes.
+ * tokens.  Files and texts are untrusted bytes.
  */
 #ifndef DAPO_TEXT_H
 #define DAPO_TEXT_H
@@ -57,8 +57,18 @@ int decoder_add(struct decoder *d, int id, struct bytes *out, struct fault *f);
 /* Append U+FFFD for what was left behind. */
 int decoder_end(struct decoder *d, struct bytes *out, struct fault *f);
 
-/* -- chat templates ------------------------------------------------------------------
- */
+/* Make a byte-level BPE tokenizer and write it to `out_path` as a tokenizer.json in
+ * Qwen2's form (NFC, Qwen2's regular expression with single digits): 256 bytes, merges
+ * until `vocab` - `n_special` tokens are there or no pair is left, then the special
+ * tokens under the next ids.  Deterministic; the same merges as the tokenizers
+ * library's BpeTrainer.  Every merge passes over all distinct words: meant for small
+ * vocabularies.  FAULT_CONFIG if vocab - n_special < 256 or a special token is empty or
+ * given twice. */
+int tokenizer_train(const char *const *texts, size_t n, int vocab,
+                    const char *const *special, int n_special, const char *out_path,
+                    struct fault *f);
+
+/* -- chat templates ---------------------------------------------------------------- */
 
 /* X(name, printed) - order of prompt.template's choices. */
 #define CHAT_LIST(X)                                                                  \
@@ -69,9 +79,8 @@ int decoder_end(struct decoder *d, struct bytes *out, struct fault *f);
     X(CUSTOM, "custom")               /* prompt.custom, {system} and {user} */
 enum chat {
 #define X(name, text) CHAT_##name,
-    CHAT_LIST(X)
+    CHAT_LIST(X) CHAT_COUNT
 #undef X
-        CHAT_COUNT
 };
 
 /* Append the ids of a prompt: system text (NULL or "" = the template's own) and user

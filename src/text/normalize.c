@@ -1,0 +1,52 @@
+/* normalize.c - Unicode normalisation form C (utf8proc), and when it can be skipped. */
+#include <stdlib.h>
+#include <utf8proc.h>
+
+#include "text_impl.h"
+
+/* Stretches of characters that are NFC whatever stands beside them within these
+ * stretches: NFC_Quick_Check = Yes and combining class 0 (Unicode 15).  Latin,
+ * punctuation, mathematics, CJK, kana without the combining marks, full-width forms. */
+static bool inert(int point)
+{
+    static const int range[][2] = {
+        {0x0000, 0x02FF}, {0x2002, 0x20CF}, {0x2190, 0x2328}, {0x232B, 0x2ADB},
+        {0x3000, 0x3029}, {0x3041, 0x3096}, {0x30A1, 0x30FF}, {0x4E00, 0x9FFF},
+        {0xAC00, 0xD7A3}, {0xFF01, 0xFFEF},
+    };
+
+    for (size_t i = 0; i < sizeof range / sizeof range[0]; i++)
+        if (point <= range[i][1])
+            return point >= range[i][0];
+    return false;
+}
+
+bool nfc_quick(const char *s, size_t n)
+{
+    size_t len;
+
+    for (size_t i = 0; i < n; i += len) {
+        len = 1;
+        if ((unsigned char)s[i] >= 0x80 && !inert(utf8_point(s + i, &len)))
+            return false;
+    }
+    return true;
+}
+
+int nfc_add(struct bytes *out, const char *s, size_t n, struct fault *f)
+{
+    utf8proc_uint8_t *made = NULL;
+    utf8proc_ssize_t len;
+    int rc;
+
+    if (nfc_quick(s, n))
+        return bytes_add(out, s, n, f);
+    len = utf8proc_map((const utf8proc_uint8_t *)s, (utf8proc_ssize_t)n, &made,
+                       UTF8PROC_STABLE | UTF8PROC_COMPOSE);
+    if (len < 0)
+        return fault_set(f, FAULT_SYSTEM, "a text of %zu bytes can't be normalised: %s",
+                         n, utf8proc_errmsg(len));
+    rc = bytes_add(out, made, (size_t)len, f);
+    free(made);
+    return rc;
+}
