@@ -4,12 +4,37 @@
  * decisions come out (start this candidate, cancel those, the step is full), so the
  * same code runs under MPI, in tests with virtual replicas and, later, in simulations.
  *
- * A step wants B trainable groups (0 < correct < G) of at most max_candidates.  The
- * batch is the first B trainable candidates in candidate order: the step is full when B
- * are complete and every smaller index is resolved too.  Nothing but verdicts in
- * candidate order and the budgets can change it (invariant 2).
- * Source: Yu et al., DAPO, arXiv:2503.14476, eq. 11 (the constraint); launch rule and
- * cut as README "How it works".
+ * How it works: admission.  A step wants B trainable groups (0 < correct < G, the
+ * constraint of eq. 11 in Yu et al., DAPO, arXiv:2503.14476) of at most M*B candidates.
+ *
+ * - Order.  Candidates are numbered as they are drawn.  One is *resolved* when all G
+ *   verdicts are in, or when it failed.  The batch is the first B trainable ones in
+ *   this order; the step is full when the longest resolved prefix holds B.  That is
+ *   what a patient sampler that generates one candidate at a time would train, whatever
+ *   the replicas, slots, latencies and `speculation` were (invariant 2).
+ * - Known early.  A group is known to be trainable once two finished verdicts differ.
+ * - Launch.  Nothing waits for a round to end: with a slot free, the next candidate is
+ *   started iff P(it is needed) >= `speculation`.  It is needed iff fewer than B before
+ *   it prove trainable; known ones count 1, undecided ones their q[k], the probability
+ *   that a group is trainable whose first k verdicts were equal.  1 starts only what is
+ *   needed for certain, 0 fills every slot.
+ * - Cut.  With B known, nothing behind the B-th can be trained: those are cancelled.
+ *   Their prompts return; speculation costs tokens, never data.
+ * - Estimates.  q is a prior (pass rates from a symmetric Beta law that makes a group
+ *   trainable with `prior_trainable`, worth `prior_weight` groups) plus counts over the
+ *   candidates that decided a batch; each step multiplies older counts by 15/16.  Of a
+ *   group the k shortest members count as its first k, so schedules leave no trace.
+ * - A short step (max_candidates, data_exhausted) trains what it found, be it nothing.
+ * - Waves (`refill = waves`): start exactly what is missing, wait for all of it,
+ * repeat; at worst 1 + (M-1)*B waves.  Never a surplus, but slots idle at each wave's
+ * end.
+ * - Without `dynamic`: exactly B candidates, all complete ones are trained.
+ * - Failures.  A failed candidate resolves as not trainable.  If it was known before
+ * and had helped to cut others, those count again, and admission_launch names the
+ *   cancelled ones a second time.
+ * - Bill.  Tokens have their candidate's fate: complete without signal is all_correct
+ * or all_wrong wherever it stood (it could never have been trained), complete with
+ * signal behind the last one needed is surplus, incomplete is cancelled.
  */
 #ifndef DAPO_ADMISSION_H
 #define DAPO_ADMISSION_H
@@ -58,57 +83,87 @@ struct admission_config {
 
 struct admission; /* opaque */
 
+/* 0, FAULT_CONFIG naming the field that is out of range, or FAULT_SYSTEM.  Memory is
+ * taken here, 10 bytes per possible completion (M*B*G) and 32 per candidate: no event
+ * can run out of it. */
 int admission_new(struct admission **out, const struct admission_config *c,
                   struct fault *f);
 void admission_free(struct admission *a);
 
-/* Open a step with at most `available` prompts to draw (INT64_MAX: no end). */
+/* Open a step with at most `available` prompts to draw (INT64_MAX: no end; 0 closes it
+ * at once).  FAULT_BUG if the last one is not settled. */
 int admission_begin(struct admission *a, int64_t available, struct fault *f);
 
 /* -- decisions --------------------------------------------------------------------- */
 /* Whether to start a candidate now, given free slots with nobody waiting for them
- * (> 0).  If so *index is its number (0, 1, 2, ... without gaps) and it counts as
- * started. */
+ * (false if none).  If so *index is its number and it counts as started.
+ *
+ * Numbers are 0, 1, 2, ... without gaps, with one exception: after admission_failed a
+ * candidate that was cancelled may be named again, once all its members are accounted
+ * for.  Generate it anew; its earlier tokens stay billed as cancelled.
+ *
+ * With several replicas: ask once per start, for the replica with the most free slots
+ * (a group of G may wait for some of its slots), take what was given out from that
+ * replica's count, and stop at the first false: the answer depends on verdicts, not on
+ * who asks. */
 bool admission_launch(struct admission *a, int free_slots, int64_t *index);
-/* The next candidate to cancel (each is named once); false if there is none.  All that
- * is cut or unfinished when the step closes is named. */
+/* The next candidate to cancel; false if there is none.  Each is named once per start.
+ * All that is cut, and all that is unfinished when the step closes, is named. */
 bool admission_cancel(struct admission *a, int64_t *index);
-/* Whether the step is closed, and why. */
+/* Whether the step is closed, and why; CLOSED_STOPPED before the first step.  Changes
+ * only within admission_begin, _stop and the events below. */
 enum closed_by admission_closed(const struct admission *a);
-/* Close it from outside (CLOSED_STOPPED). */
+/* Close it from outside (CLOSED_STOPPED): its batch is that of the longest resolved
+ * prefix.  No effect on a closed step. */
 void admission_stop(struct admission *a);
 
 /* -- events ------------------------------------------------------------------------ */
+/* All return 0 or FAULT_BUG, which leaves everything as it was: an unknown candidate or
+ * member, a member reported twice, negative tokens. */
+
 /* A member of a started candidate finished with this verdict and length.  After the
- * step closed, or for a cancelled candidate, the tokens are still billed.  FAULT_BUG on
- * an unknown candidate, a member twice. */
+ * step closed, or for a cancelled or failed candidate, the tokens are still billed. */
 int admission_finished(struct admission *a, int64_t index, int member, bool correct,
                        int64_t tokens, struct fault *f);
-/* A member was cancelled after `tokens` tokens (0 if it never got a slot). */
+/* A member was cancelled after `tokens` tokens (0 if it never got a slot).  FAULT_BUG
+ * unless admission_cancel named its candidate, or that failed, or the step is closed.
+ */
 int admission_cut(struct admission *a, int64_t index, int member, int64_t tokens,
                   struct fault *f);
-/* A candidate could not be generated; it resolves as not trainable. */
+/* A candidate could not be generated; it resolves as not trainable, and its members
+ * count as accounted for.  What they had generated is billed by reporting them as cut
+ * afterwards, before the ledger is read.  FAULT_BUG if it failed or is complete. */
 int admission_failed(struct admission *a, int64_t index, struct fault *f);
 
 /* -- the settled step -------------------------------------------------------------- */
 /* True once the step is closed and every started member is accounted for (finished,
  * cut or failed): the ledger is final. */
 bool admission_settled(const struct admission *a);
-/* Fate of a started candidate of a closed step. */
+/* Fate of a started candidate of a closed step; FATE_COUNT if it never started. */
 enum fate admission_fate(const struct admission *a, int64_t index);
-/* The trained candidates in candidate order; *n of them (may be fewer than B, or 0). */
+/* The trained candidates in candidate order; *n of them (may be fewer than B, or 0).
+ * Final once the step is closed; valid until the next begin. */
 const int64_t *admission_batch(const struct admission *a, int *n);
 /* How far the cursor moves: candidates up to and including the last that decided the
- * batch; the prompts of those behind it are drawn again by the next step. */
+ * batch (all of them in a short step); the prompts of those behind it are drawn again
+ * by the next step.  0 while the step is open. */
 int64_t admission_consumed(const struct admission *a);
+/* Candidates started so far: the numbers are below it. */
 int64_t admission_started(const struct admission *a);
-/* Tokens by fate; their sum is every token reported (invariant 1). */
+/* Tokens by fate; their sum is every token reported (invariant 1).  While the step is
+ * open, what is not complete stands under cancelled and nothing under trained. */
 void admission_ledger(const struct admission *a, int64_t tokens[FATE_COUNT]);
 
-/* Running estimates of P(trainable | k equal verdicts so far), carried between steps
- * and in checkpoints: [n] doubles, *n = admission_state_size.  They follow only
- * candidates that decided a batch, in candidate order, so they do not depend on timing
- * either. */
+/* -- the state between steps ------------------------------------------------------- */
+/* Groups of the open step that are known to be trainable, at most B: the progress. */
+int64_t admission_known(const struct admission *a);
+/* q[k] = P(trainable | the first k verdicts were equal), k in [0, G); fixed within a
+ * step.  q[0] is the share of trainable groups, worth a metric. */
+double admission_estimate(const struct admission *a, int k);
+/* The counts behind the estimates, carried between steps and in checkpoints: [n]
+ * doubles, *n = admission_state_size.  They follow only candidates that decided a
+ * batch, in candidate order, so they do not depend on timing either.  Set between steps
+ * (FAULT_BUG within one); FAULT_DATA if the numbers are no counts. */
 int admission_state_size(const struct admission *a);
 void admission_state_get(const struct admission *a, double *state);
 int admission_state_set(struct admission *a, const double *state, struct fault *f);

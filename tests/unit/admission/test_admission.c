@@ -1,0 +1,642 @@
+/* test_admission.c - admission's rules, one by one, with values worked out by hand. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "dapo/admission.h"
+
+#define ENDLESS INT64_MAX
+
+static struct admission_config config(int groups, int size, int64_t max_candidates)
+{
+    return (struct admission_config){.groups = groups,
+                                     .size = size,
+                                     .max_candidates = max_candidates,
+                                     .refill = REFILL_STREAM,
+                                     .dynamic = true,
+                                     .speculation = 1,
+                                     .prior_trainable = 0.5,
+                                     .prior_weight = 8};
+}
+
+static struct admission *step(const struct admission_config *c, int64_t available)
+{
+    struct fault f = FAULT_INIT;
+    struct admission *a;
+
+    CHECK_OK(admission_new(&a, c, &f), &f);
+    CHECK_OK(admission_begin(a, available, &f), &f);
+    return a;
+}
+
+/* Start all it wants; how many that were. */
+static int launch(struct admission *a)
+{
+    int64_t index, n = 0;
+
+    while (admission_launch(a, 1, &index)) {
+        CHECK_INT(index, admission_started(a) - 1);
+        n++;
+    }
+    return (int)n;
+}
+
+/* The members' verdicts of a candidate from `first` on, "1" right, 10 tokens each. */
+static void give(struct admission *a, int64_t index, int first, const char *verdicts)
+{
+    struct fault f = FAULT_INIT;
+
+    for (int i = 0; verdicts[i]; i++)
+        CHECK_OK(admission_finished(a, index, first + i, verdicts[i] == '1', 10, &f),
+                 &f);
+}
+
+static int cancels(struct admission *a, int64_t *first)
+{
+    int64_t index;
+    int n = 0;
+
+    while (admission_cancel(a, &index))
+        if (n++ == 0)
+            *first = index;
+    return n;
+}
+
+/* "0 2 5" of the batch. */
+static void batch_is(const struct admission *a, const char *want)
+{
+    char got[256] = "";
+    size_t len = 0;
+    int n;
+    const int64_t *batch = admission_batch(a, &n);
+
+    for (int i = 0; i < n; i++)
+        len += (size_t)snprintf(got + len, sizeof got - len, i ? " %lld" : "%lld",
+                                (long long)batch[i]);
+    CHECK_TEXT(got, want);
+}
+
+static void closed_is(const struct admission *a, const char *why, int64_t consumed)
+{
+    CHECK_TEXT(closed_text(admission_closed(a)), why);
+    CHECK_INT(admission_consumed(a), consumed);
+}
+
+static void ledger_is(const struct admission *a, const int64_t want[FATE_COUNT])
+{
+    int64_t got[FATE_COUNT];
+
+    admission_ledger(a, got);
+    for (int i = 0; i < FATE_COUNT; i++)
+        check_int(got[i], want[i], fate_text((enum fate)i), __FILE__, __LINE__);
+}
+
+/* -- the filter -------------------------------------------------------------------- */
+
+/* 1 - p^G - (1-p)^G at p = 1/2, G = 4: 14 of the 16 patterns, 0.875. */
+static void invariant_9_trainable_iff_verdicts_differ(void)
+{
+    struct admission_config c = config(16, 4, 16);
+    struct admission *a = step(&c, ENDLESS);
+    int n, mixed = 0;
+
+    CHECK_INT(launch(a), 16);
+    for (int i = 0; i < 16; i++) {
+        char v[5] = {0};
+
+        for (int j = 0; j < 4; j++)
+            v[j] = (char)('0' + (i >> j & 1));
+        give(a, i, 0, v);
+    }
+    closed_is(a, "max_candidates", 16);
+    admission_batch(a, &n);
+    CHECK_INT(n, 14);
+    for (int i = 0; i < 16; i++)
+        mixed += admission_fate(a, i) == FATE_TRAINED;
+    CHECK_INT(mixed, 14);
+    CHECK_NEAR(mixed / 16.0, 0.875, 0);
+    CHECK_INT(admission_fate(a, 0), FATE_ALL_WRONG);
+    CHECK_INT(admission_fate(a, 15), FATE_ALL_CORRECT);
+    CHECK_INT(admission_fate(a, 16), FATE_COUNT);
+    admission_free(a);
+}
+
+/* Cases other trainers test: an unmixed and a mixed group, want one or two. */
+static void selects_like_other_trainers(void)
+{
+    struct admission_config c = config(1, 3, 3);
+    struct admission *a = step(&c, ENDLESS);
+
+    /* [1,1,1 | .5,.5,0], want 1: keeps the second. */
+    CHECK_INT(launch(a), 1);
+    give(a, 0, 0, "111");
+    CHECK_INT(launch(a), 1);
+    give(a, 1, 0, "110");
+    CHECK_INT(launch(a), 0); /* full: no refill */
+    batch_is(a, "1");
+    closed_is(a, "full", 2);
+    admission_free(a);
+
+    /* Two mixed, want 2: both.  Of three mixed, want 2: the first two. */
+    c = config(2, 3, 3);
+    c.speculation = 0;
+    a = step(&c, ENDLESS);
+    CHECK_INT(launch(a), 3);
+    give(a, 2, 0, "101");
+    give(a, 1, 0, "110");
+    CHECK_INT(admission_closed(a), CLOSED_OPEN); /* 1 and 2 are not the first two */
+    give(a, 0, 0, "101");
+    batch_is(a, "0 1");
+    closed_is(a, "full", 2);
+    CHECK_INT(admission_fate(a, 2), FATE_SURPLUS);
+    admission_free(a);
+
+    /* Want 2, [0,0] then [0,1]: one is missing, one is started, one at a time. */
+    c = config(2, 2, 8);
+    a = step(&c, ENDLESS);
+    CHECK_INT(launch(a), 2);
+    give(a, 0, 0, "00");
+    give(a, 1, 0, "01");
+    CHECK_INT(launch(a), 1);
+    give(a, 2, 0, "10");
+    batch_is(a, "1 2");
+    closed_is(a, "full", 3);
+    admission_free(a);
+}
+
+static void without_dynamic_all_complete_are_trained(void)
+{
+    struct admission_config c = config(3, 1, 30);
+    struct fault f = FAULT_INIT;
+    struct admission *a;
+
+    c.dynamic = false;
+    a = step(&c, ENDLESS);
+    CHECK_INT(launch(a), 3);
+    give(a, 2, 0, "1");
+    give(a, 0, 0, "0");
+    give(a, 1, 0, "1");
+    batch_is(a, "0 1 2");
+    closed_is(a, "full", 3);
+    ledger_is(a, (int64_t[FATE_COUNT]){[FATE_TRAINED] = 30});
+
+    CHECK_OK(admission_begin(a, ENDLESS, &f), &f);
+    CHECK_INT(launch(a), 3);
+    give(a, 0, 0, "0");
+    CHECK_OK(admission_failed(a, 1, &f), &f);
+    give(a, 2, 0, "1");
+    CHECK_INT(launch(a), 0); /* a failed one is not replaced */
+    batch_is(a, "0 2");
+    closed_is(a, "max_candidates", 3);
+
+    CHECK_OK(admission_begin(a, 2, &f), &f);
+    CHECK_INT(launch(a), 2);
+    give(a, 1, 0, "0");
+    give(a, 0, 0, "0");
+    batch_is(a, "0 1");
+    closed_is(a, "data_exhausted", 2);
+    admission_free(a);
+}
+
+/* -- budgets ----------------------------------------------------------------------- */
+
+/* B = 2 of at most 4: the last candidate may still fill the step; not one more starts.
+ */
+static void max_candidates_is_exact(void)
+{
+    struct admission_config c = config(2, 2, 4);
+
+    for (int last = 0; last < 2; last++) {
+        struct admission *a = step(&c, ENDLESS);
+
+        launch(a);
+        give(a, 0, 0, "01");
+        give(a, 1, 0, "11");
+        launch(a);
+        give(a, 2, 0, "00");
+        CHECK_INT(launch(a), 1);
+        CHECK_INT(admission_closed(a), CLOSED_OPEN);
+        give(a, 3, 0, last ? "01" : "00");
+        CHECK_INT(launch(a), 0);
+        batch_is(a, last ? "0 3" : "0");
+        closed_is(a, last ? "full" : "max_candidates", 4);
+        CHECK(admission_settled(a));
+        admission_free(a);
+    }
+}
+
+static void data_exhaustion_is_exact(void)
+{
+    struct admission_config c = config(2, 2, 4);
+
+    for (int64_t available = 2; available <= 5; available++) {
+        struct admission *a = step(&c, available);
+
+        while (launch(a))
+            give(a, admission_started(a) - 1, 0, "00");
+        for (int64_t i = 0; !admission_closed(a); i++)
+            give(a, i, 0, "00");
+        closed_is(a, available < 4 ? "data_exhausted" : "max_candidates",
+                  available < 4 ? available : 4);
+        batch_is(a, "");
+        admission_free(a);
+    }
+    for (int last = 0; last < 2; last++) { /* the last prompt may fill the step */
+        struct admission *a = step(&c, 3);
+
+        CHECK_INT(launch(a), 2);
+        give(a, 0, 0, "10");
+        give(a, 1, 0, "11");
+        CHECK_INT(launch(a), 1);
+        give(a, 2, 0, last ? "01" : "00");
+        closed_is(a, last ? "full" : "data_exhausted", 3);
+        admission_free(a);
+    }
+}
+
+static void nothing_to_draw_is_an_empty_step(void)
+{
+    struct admission_config c = config(2, 2, 4);
+    struct admission *a = step(&c, 0);
+
+    CHECK_INT(launch(a), 0);
+    closed_is(a, "data_exhausted", 0);
+    batch_is(a, "");
+    CHECK(admission_settled(a));
+    admission_free(a);
+}
+
+static void all_degenerate_trains_nothing(void)
+{
+    struct admission_config c = config(1, 2, 3);
+    struct admission *a = step(&c, ENDLESS);
+
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(launch(a), 1);
+        give(a, i, 0, i == 1 ? "11" : "00");
+    }
+    closed_is(a, "max_candidates", 3);
+    batch_is(a, "");
+    ledger_is(a, (int64_t[FATE_COUNT]){[FATE_ALL_WRONG] = 40, [FATE_ALL_CORRECT] = 20});
+    admission_free(a);
+}
+
+/* -- launching --------------------------------------------------------------------- */
+
+/* Uniform pass rates, G = 4: q = .6 .6 .4 .2 (test_odds).  B = 2:
+ *   P(< 2 of 2 at .6) = .64, P(< 2 of 3 at .6) = .352, P(< 2 of 3 at .4) = .648,
+ *   P(< 2 of .4 .4) = .84, P(< 2 of .4 .4 .6) = .144 + .408 = .552,
+ *   P(< 2 of .4 .4 .4 .6) = .648 - .6 * P(1 of 3) = .648 - .6 * .432 = .3888 */
+static void speculation_is_the_threshold(void)
+{
+    static const struct {
+        double speculation;
+        int before, after; /* started with no verdict; with two equal ones each */
+    } t[] = {{1, 2, 2}, {0.65, 2, 3}, {0.63, 3, 4}, {0.5, 3, 4}, {0.38, 3, 5}};
+
+    for (size_t i = 0; i < sizeof t / sizeof t[0]; i++) {
+        struct admission_config c = config(2, 4, 40);
+        struct admission *a;
+
+        c.speculation = t[i].speculation;
+        c.prior_trainable = 0.6;
+        c.prior_weight = 1e12;
+        a = step(&c, ENDLESS);
+        CHECK_INT(launch(a), t[i].before);
+        for (int64_t j = 0; j < t[i].before; j++)
+            give(a, j, 0, "11");
+        CHECK_INT(launch(a), t[i].after - t[i].before);
+        admission_free(a);
+    }
+}
+
+static void speculation_0_fills_every_slot(void)
+{
+    struct admission_config c = config(2, 8, 100);
+    struct admission *a;
+
+    c.speculation = 0;
+    a = step(&c, ENDLESS);
+    CHECK_INT(launch(a), 100);
+    admission_free(a);
+}
+
+/* A probability that rounds to 1 is not certainty. */
+static void speculation_1_starts_only_what_is_needed(void)
+{
+    struct admission_config c = config(3, 2, 100);
+    struct admission *a;
+
+    c.prior_trainable = 1e-9;
+    c.prior_weight = 1e12;
+    a = step(&c, ENDLESS);
+    CHECK_INT(launch(a), 3);
+    give(a, 1, 0, "01");
+    CHECK_INT(launch(a), 0);
+    give(a, 0, 0, "1");
+    CHECK_INT(launch(a), 0);
+    give(a, 0, 1, "1");
+    CHECK_INT(launch(a), 1);
+    admission_free(a);
+}
+
+static void no_free_slot_no_launch(void)
+{
+    struct admission_config c = config(1, 2, 2);
+    struct admission *a = step(&c, ENDLESS);
+    int64_t index;
+
+    CHECK(!admission_launch(a, 0, &index));
+    CHECK(!admission_launch(a, -1, &index));
+    CHECK(admission_launch(a, 1, &index));
+    CHECK_INT(index, 0);
+    admission_free(a);
+}
+
+/* The worst case of shortfall waves: B - 1 at once, then one wave per candidate. */
+static void waves_are_at_most_1_plus_m_less_1_times_b(void)
+{
+    for (int m = 2; m <= 3; m++) {
+        struct admission_config c = config(4, 2, 4 * m);
+        struct admission *a;
+        int waves = 0, n;
+
+        c.refill = REFILL_WAVES;
+        c.speculation = 0; /* has no say in waves */
+        a = step(&c, ENDLESS);
+        while ((n = launch(a)) > 0) {
+            int64_t end = admission_started(a);
+
+            CHECK_INT(n, waves == 0 ? 4 : 1);
+            waves++;
+            for (int64_t i = end - n; i < end; i++) {
+                give(a, i, 0, i < 3 ? "01" : "00");
+                if (i + 1 < end)
+                    CHECK_INT(launch(a), 0); /* the barrier */
+            }
+        }
+        CHECK_INT(waves, 1 + (m - 1) * 4);
+        closed_is(a, "max_candidates", 4 * m);
+        batch_is(a, "0 1 2");
+        admission_free(a);
+    }
+}
+
+/* A wave is started slot by slot; verdicts that come in meanwhile don't shorten it. */
+static void a_wave_is_started_as_slots_allow(void)
+{
+    struct admission_config c = config(3, 2, 9);
+    struct admission *a;
+    int64_t index;
+
+    c.refill = REFILL_WAVES;
+    a = step(&c, ENDLESS);
+    CHECK(admission_launch(a, 1, &index));
+    give(a, 0, 0, "00");
+    CHECK_INT(launch(a), 2);
+    give(a, 1, 0, "01");
+    give(a, 2, 0, "01");
+    CHECK_INT(launch(a), 1);
+    give(a, 3, 0, "01");
+    closed_is(a, "full", 4);
+    batch_is(a, "1 2 3");
+    admission_free(a);
+}
+
+/* -- cancelling -------------------------------------------------------------------- */
+
+static void what_is_behind_the_last_known_is_cut(void)
+{
+    struct admission_config c = config(2, 3, 6);
+    struct fault f = FAULT_INIT;
+    struct admission *a;
+    int64_t first = -1;
+
+    c.speculation = 0;
+    a = step(&c, ENDLESS);
+    CHECK_INT(launch(a), 6);
+    give(a, 1, 0, "01");
+    CHECK_INT(cancels(a, &first), 0);
+    give(a, 4, 0, "10"); /* 1 and 4 are known: 5 is out, 0, 2 and 3 may still be in */
+    CHECK_INT(admission_known(a), 2);
+    CHECK_INT(cancels(a, &first), 1);
+    CHECK_INT(first, 5);
+    CHECK_INT(launch(a), 0);
+    give(a, 0, 0, "01"); /* 0 and 1 */
+    CHECK_INT(cancels(a, &first), 3);
+    CHECK_INT(first, 2);
+    CHECK_INT(cancels(a, &first), 0); /* each is named once */
+    CHECK_INT(admission_closed(a), CLOSED_OPEN);
+    give(a, 0, 2, "1");
+    give(a, 1, 2, "1");
+    closed_is(a, "full", 2);
+    batch_is(a, "0 1");
+    CHECK(!admission_settled(a));
+    for (int64_t i = 2; i < 6; i++)
+        for (int j = i == 4 ? 2 : 0; j < 3; j++)
+            CHECK_OK(admission_cut(a, i, j, i, &f), &f);
+    CHECK(admission_settled(a));
+    /* 2, 3: 3 * 2 + 3 * 3; 4: 10 + 10 + 4; 5: 3 * 5 */
+    ledger_is(a, (int64_t[FATE_COUNT]){[FATE_TRAINED] = 60, [FATE_CANCELLED] = 54});
+    admission_free(a);
+}
+
+static void invariant_1_late_tokens_are_billed(void)
+{
+    struct admission_config c = config(1, 2, 4);
+    struct fault f = FAULT_INIT;
+    struct admission *a;
+    int64_t first = -1;
+
+    c.speculation = 0;
+    a = step(&c, ENDLESS);
+    CHECK_INT(launch(a), 4);
+    give(a, 1, 0, "1");
+    give(a, 0, 0, "01");
+    closed_is(a, "full", 1);
+    CHECK_INT(cancels(a, &first), 3);
+    give(a, 1, 1, "0"); /* was done before the cancel got there: surplus */
+    give(a, 2, 0, "11");
+    give(a, 3, 0, "0");
+    CHECK(!admission_settled(a));
+    CHECK_INT(admission_begin(a, ENDLESS, &f), FAULT_BUG);
+    CHECK_OK(admission_cut(a, 3, 1, 7, &f), &f);
+    CHECK(admission_settled(a));
+    ledger_is(a, (int64_t[FATE_COUNT]){[FATE_TRAINED] = 20,
+                                       [FATE_SURPLUS] = 20,
+                                       [FATE_ALL_CORRECT] = 20,
+                                       [FATE_CANCELLED] = 17});
+    closed_is(a, "full", 1);
+    batch_is(a, "0");
+    admission_free(a);
+}
+
+static void a_stop_trains_the_resolved_prefix(void)
+{
+    struct admission_config c = config(4, 2, 8);
+    struct admission *a = step(&c, ENDLESS);
+    int64_t first = -1;
+
+    CHECK_INT(launch(a), 4);
+    give(a, 0, 0, "01");
+    give(a, 1, 0, "11");
+    give(a, 2, 0, "0");
+    give(a, 3, 0, "01");
+    admission_stop(a);
+    closed_is(a, "stopped", 2);
+    batch_is(a, "0");
+    CHECK_INT(cancels(a, &first), 1);
+    CHECK_INT(first, 2);
+    give(a, 2, 1, "1");
+    admission_stop(a);
+    closed_is(a, "stopped", 2);
+    ledger_is(a,
+              (int64_t[FATE_COUNT]){
+                  [FATE_TRAINED] = 20, [FATE_ALL_CORRECT] = 20, [FATE_SURPLUS] = 40});
+    admission_free(a);
+}
+
+/* -- failures ---------------------------------------------------------------------- */
+
+static void a_failed_candidate_resolves_as_not_trainable(void)
+{
+    struct admission_config c = config(2, 2, 3);
+    struct fault f = FAULT_INIT;
+    struct admission *a = step(&c, ENDLESS);
+
+    CHECK_INT(launch(a), 2);
+    give(a, 0, 0, "1");
+    CHECK_OK(admission_failed(a, 0, &f), &f);
+    CHECK_OK(admission_cut(a, 0, 1, 5, &f), &f); /* what its other member had */
+    CHECK_INT(launch(a), 1);
+    give(a, 1, 0, "01");
+    give(a, 2, 0, "01");
+    closed_is(a, "full", 3);
+    batch_is(a, "1 2");
+    CHECK(admission_settled(a));
+    ledger_is(a, (int64_t[FATE_COUNT]){[FATE_TRAINED] = 40, [FATE_FAILED] = 15});
+    admission_free(a);
+}
+
+/* B = 1: candidate 0 becomes known, so 1, 2, 3 are cut; then it fails.  1 is complete
+ * and has no signal, 2 was cancelled and must be generated again, 3 waits for it. */
+static void a_failure_withdraws_its_cut(void)
+{
+    struct admission_config c = config(1, 3, 4);
+    struct fault f = FAULT_INIT;
+    struct admission *a;
+    int64_t first = -1, index = -1;
+
+    c.speculation = 0;
+    a = step(&c, ENDLESS);
+    CHECK_INT(launch(a), 4);
+    give(a, 1, 0, "111");
+    give(a, 0, 0, "01");
+    CHECK_INT(cancels(a, &first), 2);
+    CHECK_INT(first, 2);
+    CHECK_OK(admission_cut(a, 2, 0, 3, &f), &f);
+    CHECK_OK(admission_failed(a, 0, &f), &f);
+    CHECK_INT(admission_closed(a), CLOSED_OPEN);
+    CHECK(!admission_launch(a, 9, &index)); /* 2 is not back yet */
+    give(a, 2, 1, "0");
+    CHECK_OK(admission_cut(a, 2, 2, 0, &f), &f);
+    CHECK(admission_launch(a, 9, &index));
+    CHECK_INT(index, 2);
+    CHECK_INT(admission_started(a), 4);
+    give(a, 2, 0, "011");
+    closed_is(a, "full", 3);
+    batch_is(a, "2");
+    CHECK(!admission_settled(a));
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(admission_cut(a, 3, i, 1, &f), &f);
+    CHECK(admission_settled(a));
+    ledger_is(a, (int64_t[FATE_COUNT]){[FATE_TRAINED] = 30,
+                                       [FATE_ALL_CORRECT] = 30,
+                                       [FATE_CANCELLED] = 16,
+                                       [FATE_FAILED] = 20});
+    admission_free(a);
+}
+
+/* -- misuse ------------------------------------------------------------------------ */
+
+static void impossible_events_are_bugs(void)
+{
+    struct admission_config c = config(2, 2, 4);
+    struct fault f = FAULT_INIT;
+    struct admission *a = step(&c, ENDLESS);
+    double state[4] = {0};
+
+    CHECK_INT(launch(a), 2);
+    give(a, 0, 0, "1");
+    CHECK_INT(admission_finished(a, 0, 0, true, 1, &f), FAULT_BUG);
+    CHECK_INT(admission_finished(a, 2, 0, true, 1, &f), FAULT_BUG);
+    CHECK_INT(admission_finished(a, -1, 0, true, 1, &f), FAULT_BUG);
+    CHECK_INT(admission_finished(a, 0, 2, true, 1, &f), FAULT_BUG);
+    CHECK_INT(admission_finished(a, 0, -1, true, 1, &f), FAULT_BUG);
+    CHECK_INT(admission_finished(a, 0, 1, true, -1, &f), FAULT_BUG);
+    CHECK_INT(admission_cut(a, 0, 1, 1, &f), FAULT_BUG); /* nobody cancelled it */
+    CHECK_INT(admission_cut(a, 7, 1, 1, &f), FAULT_BUG);
+    CHECK_INT(admission_failed(a, 7, &f), FAULT_BUG);
+    CHECK_INT(admission_begin(a, ENDLESS, &f), FAULT_BUG);
+    CHECK_INT(admission_state_set(a, state, &f), FAULT_BUG);
+    give(a, 0, 1, "0");
+    CHECK_INT(admission_failed(a, 0, &f), FAULT_BUG); /* it is complete */
+    CHECK_OK(admission_failed(a, 1, &f), &f);
+    CHECK_INT(admission_failed(a, 1, &f), FAULT_BUG);
+    ledger_is(a, (int64_t[FATE_COUNT]){[FATE_SURPLUS] = 20}); /* open: none trained */
+    admission_free(a);
+}
+
+static void bad_configs_are_refused(void)
+{
+    struct admission_config good = config(2, 2, 4);
+    struct fault f = FAULT_INIT;
+    struct admission *a;
+
+#define REFUSED(field, value)                               \
+    do {                                                    \
+        struct admission_config c = good;                   \
+        c.field = value;                                    \
+        CHECK_INT(admission_new(&a, &c, &f), FAULT_CONFIG); \
+        CHECK(a == NULL);                                   \
+    } while (0)
+    REFUSED(groups, 0);
+    REFUSED(size, 1);
+    REFUSED(max_candidates, 1);
+    REFUSED(refill, REFILL_COUNT);
+    REFUSED(speculation, -0.1);
+    REFUSED(speculation, 1.1);
+    REFUSED(speculation, NAN);
+    REFUSED(prior_trainable, 0);
+    REFUSED(prior_trainable, 1);
+    REFUSED(prior_weight, 0);
+    REFUSED(prior_weight, INFINITY);
+#undef REFUSED
+    for (int size = 2; size <= 3; size++) { /* more than memory, and than size_t */
+        struct admission_config c = config(2, size, INT64_MAX);
+
+        CHECK(admission_new(&a, &c, &f) != 0);
+        CHECK(a == NULL);
+    }
+    CHECK_OK(admission_new(&a, &good, &f), &f);
+    CHECK(admission_settled(a));
+    CHECK_INT(admission_closed(a), CLOSED_STOPPED);
+    admission_free(a);
+    admission_free(NULL);
+}
+
+CASES(CASE(invariant_9_trainable_iff_verdicts_differ),
+      CASE(selects_like_other_trainers), CASE(without_dynamic_all_complete_are_trained),
+      CASE(max_candidates_is_exact), CASE(data_exhaustion_is_exact),
+      CASE(nothing_to_draw_is_an_empty_step), CASE(all_degenerate_trains_nothing),
+      CASE(speculation_is_the_threshold), CASE(speculation_0_fills_every_slot),
+      CASE(speculation_1_starts_only_what_is_needed), CASE(no_free_slot_no_launch),
+      CASE(waves_are_at_most_1_plus_m_less_1_times_b),
+      CASE(a_wave_is_started_as_slots_allow),
+      CASE(what_is_behind_the_last_known_is_cut),
+      CASE(invariant_1_late_tokens_are_billed), CASE(a_stop_trains_the_resolved_prefix),
+      CASE(a_failed_candidate_resolves_as_not_trainable),
+      CASE(a_failure_withdraws_its_cut), CASE(impossible_events_are_bugs),
+      CASE(bad_configs_are_refused));
