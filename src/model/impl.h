@@ -163,7 +163,8 @@ int check_ids(const struct model *m, const int *ids, int n, struct fault *f);
 json_t *config_to_json(const struct model_config *c, struct fault *f);
 /* Read a JSON object from a file of at most `most` bytes. */
 int json_object_read(json_t **out, const char *path, size_t most, struct fault *f);
-int config_from_json(struct model_config *out, const json_t *config, const char *path,
+/* `dir` is only for messages; `generation` may be NULL. */
+int config_from_json(struct model_config *out, const json_t *config, const char *dir,
                      const json_t *generation, struct fault *f);
 /* Both files of `dir`; *generation is NULL where there is none. */
 int config_files_read(json_t **config, json_t **generation, const char *dir,

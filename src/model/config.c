@@ -1,0 +1,507 @@
+/* config.c - reading config.json and generation_config.json.
+ *
+ * A key that is absent or null counts as missing.  Only keys that Hugging Face itself
+ * gives a default which models rely on may be missing; what would change the arithmetic
+ * and is not implemented is refused by name.
+ */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "model/impl.h"
+
+enum { MOST_CONFIG = 16 << 20 }; /* bytes of a configuration file */
+
+/* One JSON object and the file it came from. */
+struct source {
+    const char *path;
+    const json_t *root;
+    struct fault *f;
+};
+
+static const json_t *find(const struct source *s, const char *key)
+{
+    const json_t *v = json_object_get(s->root, key);
+
+    return json_is_null(v) ? NULL : v;
+}
+
+static int missing(const struct source *s, const char *key)
+{
+    return fault_set(s->f, FAULT_DATA, "%s: \"%s\" is missing", s->path, key);
+}
+
+/* `fallback` < 0: the key must be there. */
+static int get_int(const struct source *s, const char *key, int fallback, int *out)
+{
+    const json_t *v = find(s, key);
+
+    if (!v && fallback < 0)
+        return missing(s, key);
+    *out = fallback;
+    if (!v)
+        return 0;
+    if (!json_is_integer(v) || json_integer_value(v) < 0 ||
+        json_integer_value(v) > INT_MAX)
+        return fault_set(s->f, FAULT_DATA,
+                         "%s: \"%s\" is not a whole number from 0 to %d", s->path, key,
+                         INT_MAX);
+    *out = (int)json_integer_value(v);
+    return 0;
+}
+
+/* `fallback` NAN: the key must be there. */
+static int get_real(const struct source *s, const char *key, double fallback,
+                    double *out)
+{
+    const json_t *v = find(s, key);
+
+    if (!v && isnan(fallback))
+        return missing(s, key);
+    *out = fallback;
+    if (!v)
+        return 0;
+    if (!json_is_number(v) || !isfinite(json_number_value(v)))
+        return fault_set(s->f, FAULT_DATA, "%s: \"%s\" is not a number", s->path, key);
+    *out = json_number_value(v);
+    return 0;
+}
+
+static int get_bool(const struct source *s, const char *key, bool fallback, bool *out)
+{
+    const json_t *v = find(s, key);
+
+    *out = v ? json_is_true(v) : fallback;
+    if (v && !json_is_boolean(v))
+        return fault_set(s->f, FAULT_DATA, "%s: \"%s\" is not true or false", s->path,
+                         key);
+    return 0;
+}
+
+/* The text at `key`, which must be there. */
+static int get_text(const struct source *s, const char *key, const char **out)
+{
+    const json_t *v = find(s, key);
+
+    if (!v)
+        return missing(s, key);
+    *out = json_string_value(v);
+    if (!*out)
+        return fault_set(s->f, FAULT_DATA, "%s: \"%s\" is not a text", s->path, key);
+    return 0;
+}
+
+/* -- architecture --------------------------------------------------------------------
+ */
+
+static const struct arch_row {
+    const char *type, *name;
+} arch_rows[] = {
+    [ARCH_QWEN2] = {"qwen2", "Qwen2ForCausalLM"},
+    [ARCH_QWEN3] = {"qwen3", "Qwen3ForCausalLM"},
+    [ARCH_LLAMA] = {"llama", "LlamaForCausalLM"},
+};
+enum { N_ARCH = sizeof arch_rows / sizeof arch_rows[0] };
+
+static int read_arch(const struct source *s, struct model_config *c)
+{
+    const json_t *list = find(s, "architectures");
+    const char *type, *name;
+    int i = 0;
+
+    if (get_text(s, "model_type", &type))
+        return s->f->code;
+    while (i < N_ARCH && strcmp(arch_rows[i].type, type) != 0)
+        i++;
+    if (i == N_ARCH)
+        return fault_set(s->f, FAULT_DATA,
+                         "%s: model_type \"%.60s\" is not supported; qwen2, qwen3 and "
+                         "llama are",
+                         s->path, type);
+    name = json_string_value(json_array_get(list, 0));
+    if (list &&
+        (!name || json_array_size(list) != 1 || strcmp(name, arch_rows[i].name)))
+        return fault_set(s->f, FAULT_DATA,
+                         "%s: architectures is not [\"%s\"], which model_type %s needs",
+                         s->path, arch_rows[i].name, type);
+    c->arch = (enum arch)i;
+    return 0;
+}
+
+/* What would silently give other numbers than the model's authors had. */
+static int refuse_unsupported(const struct source *s)
+{
+    const json_t *types = find(s, "layer_types"), *v;
+    const char *act, *kind;
+    bool sliding;
+    double dropout, part;
+    size_t i;
+
+    if (find(s, "quantization_config"))
+        return fault_set(
+            s->f, FAULT_DATA,
+            "%s: the weights are quantized (quantization_config), which is "
+            "not supported; use the unquantized model",
+            s->path);
+    if (get_text(s, "hidden_act", &act) ||
+        get_bool(s, "use_sliding_window", false, &sliding) ||
+        get_real(s, "attention_dropout", 0, &dropout) ||
+        get_real(s, "partial_rotary_factor", 1, &part))
+        return s->f->code;
+    if (strcmp(act, "silu") != 0)
+        return fault_set(s->f, FAULT_DATA,
+                         "%s: hidden_act \"%.60s\" is not supported; silu is", s->path,
+                         act);
+    if (sliding)
+        return fault_set(s->f, FAULT_DATA,
+                         "%s: sliding windows (use_sliding_window) are not supported",
+                         s->path);
+    if (dropout != 0 || part != 1)
+        return fault_set(s->f, FAULT_DATA,
+                         "%s: attention_dropout %g or partial_rotary_factor %g is not "
+                         "supported; 0 and 1 are",
+                         s->path, dropout, part);
+    if (types && !json_is_array(types))
+        return fault_set(s->f, FAULT_DATA, "%s: layer_types is not a list", s->path);
+    json_array_foreach(types, i, v)
+    {
+        kind = json_string_value(v);
+        if (!kind || strcmp(kind, "full_attention") != 0)
+            return fault_set(s->f, FAULT_DATA,
+                             "%s: layer_types[%zu] is not \"full_attention\", the only "
+                             "supported kind",
+                             s->path, i);
+    }
+    return 0;
+}
+
+static int read_switches(const struct source *s, struct model_config *c)
+{
+    bool bias;
+
+    if (get_bool(s, "tie_word_embeddings", false, &c->tied) ||
+        get_bool(s, "attention_bias", false, &bias) ||
+        get_bool(s, "mlp_bias", false, &c->mlp_bias))
+        return s->f->code;
+    c->qkv_bias = bias || c->arch == ARCH_QWEN2;
+    c->out_bias = bias;
+    c->qk_norm = c->arch == ARCH_QWEN3;
+    if (c->arch == ARCH_QWEN2 && bias)
+        return fault_set(
+            s->f, FAULT_DATA,
+            "%s: attention_bias is not a setting of qwen2, whose q, k and v "
+            "always have a bias",
+            s->path);
+    if (c->arch != ARCH_LLAMA && c->mlp_bias)
+        return fault_set(s->f, FAULT_DATA, "%s: mlp_bias is not supported for %s",
+                         s->path, arch_rows[c->arch].type);
+    if (c->arch == ARCH_LLAMA && find(s, "sliding_window"))
+        return fault_set(s->f, FAULT_DATA, "%s: sliding_window is not supported",
+                         s->path);
+    return 0;
+}
+
+static int read_widths(const struct source *s, struct model_config *c)
+{
+    double eps;
+
+    if (get_int(s, "vocab_size", -1, &c->vocab) ||
+        get_int(s, "hidden_size", -1, &c->dim) ||
+        get_int(s, "num_hidden_layers", -1, &c->layers) ||
+        get_int(s, "num_attention_heads", -1, &c->heads) ||
+        get_int(s, "intermediate_size", -1, &c->ffn) ||
+        get_int(s, "max_position_embeddings", -1, &c->max_position) ||
+        get_real(s, "rms_norm_eps", NAN, &eps) ||
+        /* The first Llama models say nothing: as many as heads. */
+        get_int(s, "num_key_value_heads", c->arch == ARCH_LLAMA ? c->heads : -1,
+                &c->kv_heads) ||
+        get_int(s, "head_dim", c->arch == ARCH_QWEN3 ? -1 : 0, &c->head_dim))
+        return s->f->code;
+    c->norm_eps = (float)eps;
+    if (c->head_dim > 0)
+        return 0;
+    if (c->heads < 1 || c->dim % c->heads)
+        return fault_set(
+            s->f, FAULT_DATA,
+            "%s: hidden_size %d is not a multiple of num_attention_heads %d, "
+            "and there is no head_dim",
+            s->path, c->dim, c->heads);
+    c->head_dim = c->dim / c->heads;
+    return 0;
+}
+
+/* -- rope ----------------------------------------------------------------------------
+ */
+
+static int read_llama3(const struct source *s, struct rope_scaling *r)
+{
+    r->kind = ROPE_LLAMA3;
+    return get_real(s, "low_freq_factor", NAN, &r->low) ||
+                   get_real(s, "high_freq_factor", NAN, &r->high) ||
+                   get_int(s, "original_max_position_embeddings", -1, &r->original)
+               ? s->f->code
+               : 0;
+}
+
+/* 0.1 m ln factor + 1: Peng et al. 2023, eq. 22, as DeepSeek and Hugging Face have it
+ */
+static double yarn_scale(double factor, double m)
+{
+    return factor > 1 ? 0.1 * m * log(factor) + 1 : 1;
+}
+
+static int read_yarn(const struct source *s, struct rope_scaling *r, int max_position)
+{
+    double m, all;
+
+    r->kind = ROPE_YARN;
+    if (get_real(s, "beta_fast", 32, &r->high) ||
+        get_real(s, "beta_slow", 1, &r->low) ||
+        get_int(s, "original_max_position_embeddings", max_position, &r->original) ||
+        get_real(s, "attention_factor", 0, &r->attention) ||
+        get_real(s, "mscale", 0, &m) || get_real(s, "mscale_all_dim", 0, &all) ||
+        get_bool(s, "truncate", true, &r->whole))
+        return s->f->code;
+    if (r->attention == 0 && m != 0 && all != 0)
+        r->attention = yarn_scale(r->factor, m) / yarn_scale(r->factor, all);
+    return 0;
+}
+
+/* `s` is rope_scaling, or rope_parameters of transformers 5. */
+static int read_scaling(const struct source *s, struct model_config *c)
+{
+    struct rope_scaling *r = &c->rope;
+    const char *kind;
+    double part;
+
+    if (!json_is_object(s->root))
+        return fault_set(s->f, FAULT_DATA, "%s: the rope scaling is not an object",
+                         s->path);
+    if (get_text(s, find(s, "rope_type") ? "rope_type" : "type", &kind) ||
+        get_real(s, "partial_rotary_factor", 1, &part))
+        return s->f->code;
+    if (part != 1)
+        return fault_set(s->f, FAULT_DATA, "%s: partial_rotary_factor is not supported",
+                         s->path);
+    if (!strcmp(kind, "default"))
+        return 0;
+    if (strcmp(kind, "linear") && strcmp(kind, "llama3") && strcmp(kind, "yarn"))
+        return fault_set(
+            s->f, FAULT_DATA,
+            "%s: rope scaling \"%.60s\" is not supported; default, linear, "
+            "llama3 and yarn are",
+            s->path, kind);
+    if (get_real(s, "factor", NAN, &r->factor))
+        return s->f->code;
+    if (!strcmp(kind, "llama3"))
+        return read_llama3(s, r);
+    if (!strcmp(kind, "yarn"))
+        return read_yarn(s, r, c->max_position);
+    r->kind = ROPE_LINEAR;
+    return 0;
+}
+
+static int read_rope(const struct source *s, struct model_config *c)
+{
+    const json_t *both = find(s, "rope_parameters"), *old = find(s, "rope_scaling");
+    struct source in = {s->path, both ? both : old, s->f};
+    const struct source *theta = both && find(&in, "rope_theta") ? &in : s;
+
+    if (get_real(theta, "rope_theta", NAN, &c->rope_theta))
+        return s->f->code;
+    return in.root ? read_scaling(&in, c) : 0;
+}
+
+/* -- stop ids ------------------------------------------------------------------------
+ */
+
+static int add_stop(const struct source *s, const json_t *v, struct model_config *c)
+{
+    json_int_t id = json_integer_value(v);
+
+    if (!json_is_integer(v) || id < 0 || id >= c->vocab)
+        return fault_set(s->f, FAULT_DATA,
+                         "%s: an eos_token_id is not an id of the vocabulary of %d",
+                         s->path, c->vocab);
+    for (int i = 0; i < c->n_stop; i++)
+        if (c->stop[i] == (int)id)
+            return 0;
+    if (c->n_stop == MODEL_STOPS)
+        return fault_set(s->f, FAULT_DATA, "%s: more than %d ids in eos_token_id",
+                         s->path, MODEL_STOPS);
+    c->stop[c->n_stop++] = (int)id;
+    return 0;
+}
+
+static int add_stops(const struct source *s, struct model_config *c)
+{
+    const json_t *ids = find(s, "eos_token_id"), *v;
+    size_t i;
+
+    if (ids && !json_is_array(ids))
+        return add_stop(s, ids, c);
+    json_array_foreach(ids, i, v)
+    {
+        if (add_stop(s, v, c))
+            return s->f->code;
+    }
+    return 0;
+}
+
+/* -- files ---------------------------------------------------------------------------
+ */
+
+int json_object_read(json_t **out, const char *path, size_t most, struct fault *f)
+{
+    struct bytes b;
+    json_error_t e;
+
+    *out = NULL;
+    if (file_read(path, most, &b, f))
+        return f->code;
+    *out = json_loadb(b.data, b.len, JSON_REJECT_DUPLICATES, &e);
+    bytes_free(&b);
+    if (!*out)
+        return fault_set(f, FAULT_DATA, "%s: is not JSON: line %d: %s", path, e.line,
+                         e.text);
+    if (json_is_object(*out))
+        return 0;
+    json_decref(*out);
+    *out = NULL;
+    return fault_set(f, FAULT_DATA, "%s: is not a JSON object", path);
+}
+
+int config_from_json(struct model_config *out, const json_t *config, const char *dir,
+                     const json_t *generation, struct fault *f)
+{
+    char path[300], more[300];
+    struct source s = {path, config, f}, g = {more, generation, f};
+    struct fault inner = FAULT_INIT;
+
+    *out = (struct model_config){0};
+    snprintf(path, sizeof path, "%.280s/config.json", dir);
+    snprintf(more, sizeof more, "%.270s/generation_config.json", dir);
+    if (read_arch(&s, out) || refuse_unsupported(&s) || read_switches(&s, out) ||
+        read_widths(&s, out) || read_rope(&s, out) || add_stops(&g, out) ||
+        add_stops(&s, out))
+        return f->code;
+    if (model_config_derive(out, &inner)) {
+        model_config_free(out);
+        return fault_set(f, (enum fault_code)inner.code, "%s: %s", path, inner.text);
+    }
+    return 0;
+}
+
+int config_files_read(json_t **config, json_t **generation, const char *dir,
+                      struct fault *f)
+{
+    char *path = path_join(dir, "config.json", f);
+    char *more = path_join(dir, "generation_config.json", f);
+    int rc = path && more ? 0 : f->code;
+
+    *config = *generation = NULL;
+    if (!rc)
+        rc = json_object_read(config, path, MOST_CONFIG, f);
+    if (!rc && access(more, F_OK) == 0)
+        rc = json_object_read(generation, more, MOST_CONFIG, f);
+    if (rc) {
+        json_decref(*config);
+        *config = NULL;
+    }
+    free(path);
+    free(more);
+    return rc;
+}
+
+int model_config_read(struct model_config *out, const char *dir, struct fault *f)
+{
+    json_t *config, *generation;
+    int rc;
+
+    *out = (struct model_config){0};
+    if (config_files_read(&config, &generation, dir, f))
+        return f->code;
+    rc = config_from_json(out, config, dir, generation, f);
+    json_decref(config);
+    json_decref(generation);
+    return rc;
+}
+
+/* -- writing -------------------------------------------------------------------------
+ */
+
+static json_t *rope_to_json(const struct model_config *c)
+{
+    const struct rope_scaling *r = &c->rope;
+
+    switch (r->kind) {
+    case ROPE_PLAIN:
+        return json_null();
+    case ROPE_LINEAR:
+        return json_pack("{s:s, s:f}", "rope_type", "linear", "factor", r->factor);
+    case ROPE_LLAMA3:
+        return json_pack("{s:s, s:f, s:f, s:f, s:i}", "rope_type", "llama3", "factor",
+                         r->factor, "low_freq_factor", r->low, "high_freq_factor",
+                         r->high, "original_max_position_embeddings", r->original);
+    case ROPE_YARN:
+        return json_pack("{s:s, s:f, s:f, s:f, s:i, s:f, s:b}", "rope_type", "yarn",
+                         "factor", r->factor, "beta_slow", r->low, "beta_fast", r->high,
+                         "original_max_position_embeddings", r->original,
+                         "attention_factor",
+                         r->attention > 0 ? r->attention : yarn_scale(r->factor, 1),
+                         "truncate", r->whole);
+    }
+    return NULL;
+}
+
+/* The short decimal number that a float came from, if there is one: 1e-06 rather than
+ * 9.9999999747524271e-07. */
+static double decimal(float x)
+{
+    char text[32];
+    double short_form;
+
+    snprintf(text, sizeof text, "%.7g", (double)x);
+    short_form = strtod(text, NULL);
+    return (float)short_form == x ? short_form : (double)x;
+}
+
+static json_t *stops_to_json(const struct model_config *c)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < c->n_stop; i++)
+        json_array_append_new(list, json_integer(c->stop[i]));
+    return list;
+}
+
+json_t *config_to_json(const struct model_config *c, struct fault *f)
+{
+    const struct arch_row *a = &arch_rows[c->arch];
+    json_t *o = json_pack(
+        "{s:[s], s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:o, s:s, s:b, "
+        "s:o, s:s}",
+        "architectures", a->name, "model_type", a->type, "vocab_size", c->vocab,
+        "hidden_size", c->dim, "num_hidden_layers", c->layers, "num_attention_heads",
+        c->heads, "num_key_value_heads", c->kv_heads, "head_dim", c->head_dim,
+        "intermediate_size", c->ffn, "max_position_embeddings", c->max_position,
+        "rms_norm_eps", decimal(c->norm_eps), "rope_theta", c->rope_theta,
+        "rope_scaling", rope_to_json(c), "hidden_act", "silu", "tie_word_embeddings",
+        c->tied, "eos_token_id", stops_to_json(c), "torch_dtype", "float32");
+    int bad = !o;
+
+    if (!bad && c->arch != ARCH_QWEN2)
+        bad = json_object_set_new(o, "attention_bias", json_boolean(c->out_bias));
+    if (!bad && c->arch == ARCH_LLAMA)
+        bad = json_object_set_new(o, "mlp_bias", json_boolean(c->mlp_bias));
+    if (!bad && c->arch != ARCH_LLAMA)
+        bad = json_object_set_new(o, "use_sliding_window", json_false());
+    if (!bad)
+        return o;
+    json_decref(o);
+    fault_set(f, FAULT_SYSTEM, "no memory for config.json");
+    return NULL;
+}
