@@ -19,7 +19,7 @@ enum random_use {
     RANDOM_SPLIT,      /* dev split */
     RANDOM_TASK,       /* generated problems */
     RANDOM_INIT,       /* random weights */
-    RANDOM_EVAL,       /* evaluation: (problem, repeat, 0, position) */
+    RANDOM_EVAL,       /* evaluation: (step, problem, repeat, position) */
     RANDOM_BATCH,      /* order of supervised examples */
     RANDOM_TEST
 };

@@ -7,8 +7,8 @@
  *
  * On the CPU backend a completion's ids and log-probs are the same bits whatever else
  * is in the batch (invariant 4); draws are keyed by (seed, use, step, candidate,
- * member, position), position 0 being the first generated token.  Step and candidate
- * count modulo 2^32.
+ * member, position), position 0 being the first generated token.  The step counts
+ * modulo 2^32, candidate numbers are below 2^32.
  *
  * Members get slots in order of submission, then of member number; nobody overtakes.  A
  * member starts when a slot and every page it can ever need are free, so it is never
