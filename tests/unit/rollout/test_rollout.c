@@ -311,6 +311,11 @@ static void slices_are_exact(void)
     CHECK_OK(rollout_slice(r, 1000, true, &done, &f), &f);
     CHECK_INT(done, 1);
     CHECK(rollout_next(r, &g, &member));
+    rollout_begin(r, 0, 0);
+    submit(r, 7);
+    submit(r, 8);
+    CHECK_OK(rollout_slice(r, first + 1, false, &done, &f), &f);
+    CHECK_INT(done, first + 1); /* not until_finish: a finish doesn't end it */
     rollout_free(r);
     model_free(m);
 }

@@ -297,6 +297,9 @@ static void room_is_what_can_run(void)
     CHECK_OK(sched_add(&t.s, make(0, 3, 1), &f), &f);
     CHECK_INT(sched_room(&t.s), 0);
     bench_close(&t);
+    bench_open(&t, 4, 4, 8, 17, 5); /* two of a group may need 1 + 2 + 2 pages */
+    CHECK_INT(sched_room(&t.s), 1);
+    bench_close(&t);
 }
 
 CASES(CASE(pages_are_counted), CASE(least_pages_by_hand),
