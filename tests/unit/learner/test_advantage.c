@@ -1,4 +1,4 @@
-/* Advantages against tables computed elsewhere (REFERENCE 5.1, 5.2). */
+/* Advantages against tables computed elsewhere (by a calculator, and verl's own tests). */
 #include <math.h>
 #include <stdlib.h>
 
