@@ -1,4 +1,5 @@
-/* Advantages against tables computed elsewhere (by a calculator, and verl's own tests). */
+/* Advantages against tables computed elsewhere (by a calculator, and verl's own tests).
+ */
 #include <math.h>
 #include <stdlib.h>
 
