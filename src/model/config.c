@@ -385,12 +385,13 @@ int config_from_json(struct model_config *out, const json_t *config, const char 
     snprintf(path, sizeof path, "%.280s/config.json", dir);
     snprintf(more, sizeof more, "%.270s/generation_config.json", dir);
     if (read_arch(&s, out) || refuse_unsupported(&s) || read_switches(&s, out) ||
-        read_widths(&s, out) || read_rope(&s, out) || add_stops(&g, out) ||
-        add_stops(&s, out))
+        read_widths(&s, out) || read_rope(&s, out))
         return f->code;
-    if (model_config_derive(out, &inner)) {
+    if (model_config_derive(out, &inner))
+        fault_set(f, (enum fault_code)inner.code, "%s: %s", path, inner.text);
+    if (inner.code || add_stops(&g, out) || add_stops(&s, out)) {
         model_config_free(out);
-        return fault_set(f, (enum fault_code)inner.code, "%s: %s", path, inner.text);
+        return f->code;
     }
     return 0;
 }
