@@ -22,18 +22,23 @@ static int byte_of(int point)
         return point - 0x121 + 0x7F;
     if (point == 0x143)
         return 0xAD;
-    return point < 0x100 && alphabet_point(point) == point ? point : -1;
+    return point >= 0 && point < 0x100 && alphabet_point(point) == point ? point : -1;
 }
 
 int alphabet_read(struct bytes *out, const char *s, size_t n, bool *raw,
                   struct fault *f)
 {
-    size_t before = out->len, len;
+    size_t before = out->len;
 
     *raw = false;
-    for (size_t i = 0; i < n; i += len) {
-        int b = byte_of(utf8_point(s + i, &len));
-        char c = (char)b;
+    for (size_t i = 0; i < n;) {
+        int32_t point;
+        int b;
+        char c;
+
+        i += utf8_next(s, n, i, &point);
+        b = byte_of(point);
+        c = (char)b;
 
         if (b < 0) {
             *raw = true;

@@ -42,6 +42,17 @@ void finder_free(struct finder *d)
     free(d->item);
 }
 
+/* Whether a guard forbids a match at [begin, end): special ones inside it, all across
+ * its edges. */
+static bool forbidden(const struct found *item, size_t begin, const struct guard *g)
+{
+    size_t end = begin + item->n;
+
+    if (g->end <= begin || end <= g->begin)
+        return false;
+    return item->special || begin < g->begin || end > g->end;
+}
+
 const struct found *finder_next(const struct finder *d, const char *s, size_t n,
                                 size_t from, const struct guard *guard, size_t n_guard,
                                 size_t *at)
@@ -60,7 +71,7 @@ const struct found *finder_next(const struct finder *d, const char *s, size_t n,
                 continue;
             while (g < n_guard && guard[g].end <= i)
                 g++;
-            if (item->special && g < n_guard && guard[g].begin < i + item->n)
+            if (g < n_guard && forbidden(item, i, &guard[g]))
                 continue;
             *at = i;
             return item;

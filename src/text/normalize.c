@@ -23,11 +23,15 @@ static bool inert(int point)
 
 bool nfc_quick(const char *s, size_t n)
 {
-    size_t len;
+    int32_t point;
 
-    for (size_t i = 0; i < n; i += len) {
-        len = 1;
-        if ((unsigned char)s[i] >= 0x80 && !inert(utf8_point(s + i, &len)))
+    for (size_t i = 0; i < n;) {
+        if ((unsigned char)s[i] < 0x80) {
+            i++;
+            continue;
+        }
+        i += utf8_next(s, n, i, &point);
+        if (!inert(point))
             return false;
     }
     return true;

@@ -174,7 +174,8 @@ static int next_match(const struct run *r, int level, const char *text, size_t n
 static int run_level(const struct run *r, int level, const char *text, size_t n,
                      struct fault *f)
 {
-    size_t done = 0, from = 0, begin, end, len;
+    size_t done = 0, from = 0, begin, end;
+    int32_t point;
     int rc = 0;
 
     if (level == r->s->n)
@@ -188,10 +189,8 @@ static int run_level(const struct run *r, int level, const char *text, size_t n,
         if (end > begin && (rc = run_level(r, level + 1, text + begin, end - begin, f)))
             return rc;
         done = from = end;
-        if (end == begin && end < n) { /* an empty match: cut here, look further on */
-            utf8_point(text + end, &len);
-            from += len;
-        }
+        if (end == begin && end < n) /* an empty match: cut here, look further on */
+            from += utf8_next(text, n, end, &point);
     }
     return 0;
 }

@@ -14,6 +14,7 @@
 #include "dapo/fault.h"
 #include "dapo/mem.h"
 #include "dapo/text.h"
+#include "dapo/utf8.h"
 
 enum {
     TOKEN_LIMIT = 1 << 22, /* ids lie below; the largest vocabularies have 2^18 */
@@ -35,8 +36,6 @@ enum utf8 utf8_scan(const char *s, size_t n, size_t *len);
 size_t utf8_valid(const char *s, size_t n);
 /* Append s[n] with what is not well-formed replaced by U+FFFD. */
 int utf8_clean(struct bytes *out, const char *s, size_t n, struct fault *f);
-/* The code point of the well-formed character at s, and its length. */
-int utf8_point(const char *s, size_t *len);
 
 /* -- alphabet.c
  * ------------------------------------------------------------------------ */
@@ -156,7 +155,8 @@ int finder_add(struct finder *d, const char *s, size_t n, int id, bool special,
 void finder_ready(struct finder *d);
 void finder_free(struct finder *d);
 
-/* Parts of a text in which special tokens are not looked for. */
+/* Parts of a text in which special tokens are not looked for; no token is found across
+ * an edge of one, or a text could break the template around it.  In ascending order. */
 struct guard {
     size_t begin, end;
 };

@@ -69,24 +69,3 @@ int utf8_clean(struct bytes *out, const char *s, size_t n, struct fault *f)
     } while (i < n);
     return 0;
 }
-
-int utf8_point(const char *s, size_t *len)
-{
-    const unsigned char *p = (const unsigned char *)s;
-
-    if (p[0] < 0x80) {
-        *len = 1;
-        return p[0];
-    }
-    if (p[0] < 0xE0) {
-        *len = 2;
-        return (p[0] & 0x1F) << 6 | (p[1] & 0x3F);
-    }
-    if (p[0] < 0xF0) {
-        *len = 3;
-        return (p[0] & 0x0F) << 12 | (p[1] & 0x3F) << 6 | (p[2] & 0x3F);
-    }
-    *len = 4;
-    return (p[0] & 0x07) << 18 | (p[1] & 0x3F) << 12 | (p[2] & 0x3F) << 6 |
-           (p[3] & 0x3F);
-}
