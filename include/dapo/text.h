@@ -4,6 +4,12 @@
  * NFC normaliser, Split pre-tokenizer by regular expression (PCRE2, Unicode),
  * byte-level alphabet, ranked merges (as "a b" strings or ["a","b"] arrays), added
  * tokens.  Files and texts are untrusted bytes.
+ *
+ * Also read: GPT-2's ByteLevel expression, several Splits in a row, ignore_merges
+ * (Llama 3).  Refused by name: other models, normalisers, pre-tokenizers and decoders,
+ * byte_fallback, dropout, add_prefix_space, added tokens with lstrip, rstrip or
+ * single_word.  What is a letter is PCRE2's to say: a script that its Unicode version
+ * doesn't know yet (10.42: after Unicode 14) may be cut elsewhere.
  */
 #ifndef DAPO_TEXT_H
 #define DAPO_TEXT_H
@@ -23,7 +29,8 @@ void tokenizer_free(struct tokenizer *t);
 int tokenizer_size(const struct tokenizer *t);
 /* XXH3 over everything that decides ids; for identities in files. */
 unsigned long long tokenizer_hash(const struct tokenizer *t);
-/* Id of an added token or vocabulary entry given by its exact text; -1 if none. */
+/* Id of an added token or vocabulary entry given by its exact text (" the", not the
+ * file's "\u0120the"); -1 if none. */
 int tokenizer_id(const struct tokenizer *t, const char *text);
 
 struct ids {
@@ -36,15 +43,20 @@ int ids_add(struct ids *v, int id, struct fault *f);
 /* Append the ids of text[n].  `special`: whether added tokens with special = true are
  * recognised in it (true for templates and for agreement with Hugging Face's default;
  * false for user text, where "<|im_end|>" is so many characters).  Invalid UTF-8 is
- * replaced by U+FFFD, as Python's decode(errors="replace") does. */
+ * replaced by U+FFFD, as Python's decode(errors="replace") does.  No post-processor
+ * runs: as encode(add_special_tokens=False).  FAULT_DATA, and nothing appended, on what
+ * would take unreasonable time (a run of over 1024 combining marks, an expression of
+ * the file that backtracks without end). */
 int tokenizer_encode(const struct tokenizer *t, const char *text, size_t n,
                      bool special, struct ids *out, struct fault *f);
-/* Append the bytes of ids[n]; special added tokens are left out if `skip_special`.
- * FAULT_DATA on an id out of range. */
+/* Append the bytes of ids[n], whether or not they are UTF-8; special added tokens are
+ * left out if `skip_special`.  FAULT_DATA, and nothing appended, on an id out of range;
+ * a hole in the vocabulary is empty. */
 int tokenizer_decode(const struct tokenizer *t, const int *ids, size_t n,
                      bool skip_special, struct bytes *out, struct fault *f);
 
-/* Incremental decoding: bytes that do not yet end a UTF-8 character stay behind. */
+/* Incremental decoding: bytes that do not yet end a UTF-8 character stay behind; what
+ * can't become one comes out as U+FFFD, so the output is always UTF-8. */
 struct decoder {
     const struct tokenizer *t;
     bool skip_special;
@@ -86,7 +98,12 @@ enum chat {
 /* Append the ids of a prompt: system text (NULL or "" = the template's own) and user
  * text, generation prompt added.  `custom` (CHAT_CUSTOM only) has the escapes \n, \t,
  * \\ already resolved; text around {system} and {user} is encoded with special tokens,
- * the texts put in for them without. */
+ * the texts put in for them without.  Otherwise the ids are those of the rendered
+ * string as a whole; no added token is found across the edge of a text put in.
+ *
+ * Qwen2.5's own system text is that of the Instruct models; the base models' is "You
+ * are a helpful assistant.".  FAULT_CONFIG if a custom template has no {user}, or there
+ * is a system text and no place for it (plain; custom without {system}). */
 int chat_encode(const struct tokenizer *t, enum chat kind, const char *custom,
                 const char *system, const char *user, struct ids *out, struct fault *f);
 /* The same as bytes, for people and tests. */

@@ -4,6 +4,8 @@
 
 #include "text_impl.h"
 
+enum { MARKS_MOST = 1024 };
+
 /* Stretches of characters that are NFC whatever stands beside them within these
  * stretches: NFC_Quick_Check = Yes and combining class 0 (Unicode 15).  Latin,
  * punctuation, mathematics, CJK, kana without the combining marks, full-width forms. */
@@ -37,6 +39,20 @@ bool nfc_quick(const char *s, size_t n)
     return true;
 }
 
+/* Whether s[n] has so many combining marks in a row that ordering them, which utf8proc
+ * does by insertion, would take noticeable time; no writing has over a dozen. */
+static bool overloaded(const char *s, size_t n)
+{
+    int32_t point;
+    int run = 0;
+
+    for (size_t i = 0; i < n && run <= MARKS_MOST;) {
+        i += utf8_next(s, n, i, &point);
+        run = utf8proc_get_property(point)->combining_class ? run + 1 : 0;
+    }
+    return run > MARKS_MOST;
+}
+
 int nfc_add(struct bytes *out, const char *s, size_t n, struct fault *f)
 {
     utf8proc_uint8_t *made = NULL;
@@ -45,6 +61,10 @@ int nfc_add(struct bytes *out, const char *s, size_t n, struct fault *f)
 
     if (nfc_quick(s, n))
         return bytes_add(out, s, n, f);
+    if (overloaded(s, n))
+        return fault_set(f, FAULT_DATA,
+                         "a text of %zu bytes has over %d combining marks in a row", n,
+                         MARKS_MOST);
     len = utf8proc_map((const utf8proc_uint8_t *)s, (utf8proc_ssize_t)n, &made,
                        UTF8PROC_STABLE | UTF8PROC_COMPOSE);
     if (len < 0)

@@ -21,8 +21,7 @@ enum {
     SPLIT_MOST = 8         /* regular expressions in one pre-tokenizer */
 };
 
-/* -- utf8.c
- * ---------------------------------------------------------------------------- */
+/* -- utf8.c ----------------------------------------------------------------------- */
 
 enum utf8 {
     UTF8_OK,  /* the first *len bytes are a character */
@@ -37,8 +36,7 @@ size_t utf8_valid(const char *s, size_t n);
 /* Append s[n] with what is not well-formed replaced by U+FFFD. */
 int utf8_clean(struct bytes *out, const char *s, size_t n, struct fault *f);
 
-/* -- alphabet.c
- * ------------------------------------------------------------------------ */
+/* -- alphabet.c ------------------------------------------------------------------- */
 
 /* The code point (below 324) that stands for a byte in tokenizer.json. */
 int alphabet_point(int byte);
@@ -49,16 +47,14 @@ int alphabet_read(struct bytes *out, const char *s, size_t n, bool *raw,
 /* Append the alphabet's text for s[n]. */
 int alphabet_write(struct bytes *out, const char *s, size_t n, struct fault *f);
 
-/* -- normalize.c
- * ----------------------------------------------------------------------- */
+/* -- normalize.c ------------------------------------------------------------------ */
 
 /* False if NFC may change the well-formed text s[n] (some that it would not, too). */
 bool nfc_quick(const char *s, size_t n);
 /* Append NFC(s[n]). */
 int nfc_add(struct bytes *out, const char *s, size_t n, struct fault *f);
 
-/* -- split.c: regular expressions that cut a text into pieces
- * ---------------------------- */
+/* -- split.c: regular expressions that cut a text into pieces --------------------- */
 
 struct splitter {
     int n;
@@ -76,8 +72,7 @@ typedef int piece_taker(void *with, const char *piece, size_t n, struct fault *f
 int splitter_run(const struct splitter *s, const char *text, size_t n,
                  piece_taker *take, void *with, struct fault *f);
 
-/* -- vocab.c
- * --------------------------------------------------------------------------- */
+/* -- vocab.c ---------------------------------------------------------------------- */
 
 enum word_flag {
     WORD_USED = 1, /* ids may have holes */
@@ -137,8 +132,7 @@ static inline const struct merge *merges_find(const struct merges *m, int left,
     }
 }
 
-/* -- finder: added tokens in a text (find.c)
- * ----------------------------------------------- */
+/* -- finder: added tokens in a text (find.c) -------------------------------------- */
 
 struct finder {
     struct found {
@@ -165,8 +159,7 @@ const struct found *finder_next(const struct finder *d, const char *s, size_t n,
                                 size_t from, const struct guard *guard, size_t n_guard,
                                 size_t *at);
 
-/* -- the tokenizer
- * ----------------------------------------------------------------------- */
+/* -- the tokenizer ---------------------------------------------------------------- */
 
 struct tokenizer {
     struct words words;
@@ -179,8 +172,7 @@ struct tokenizer {
     unsigned long long hash;
 };
 
-/* -- bpe.c
- * ------------------------------------------------------------------------------- */
+/* -- bpe.c ------------------------------------------------------------------------ */
 
 struct bpe {
     const struct tokenizer *t;
@@ -194,8 +186,7 @@ struct bpe {
 int bpe_piece(void *with, const char *piece, size_t n, struct fault *f);
 void bpe_free(struct bpe *b);
 
-/* -- encode.c
- * ---------------------------------------------------------------------------- */
+/* -- encode.c --------------------------------------------------------------------- */
 
 /* A stretch of a text; special tokens are recognised where it says so, and never
  * across a boundary of one where it doesn't. */

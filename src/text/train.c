@@ -40,8 +40,7 @@ struct trainer {
     json_t *vocab, *merges;
 };
 
-/* -- words
- * ------------------------------------------------------------------------------- */
+/* -- words ------------------------------------------------------------------------ */
 
 static size_t *slot_of(struct trainer *t, const char *s, size_t n)
 {
@@ -112,8 +111,7 @@ static int count_words(struct trainer *t, const char *const *texts, size_t n,
     return rc;
 }
 
-/* -- tokens
- * ------------------------------------------------------------------------------ */
+/* -- tokens ----------------------------------------------------------------------- */
 
 /* The token s[n]: known, or made new. */
 static int add_token(struct trainer *t, const char *s, size_t n, int *id,
@@ -166,8 +164,7 @@ static int start_tokens(struct trainer *t, int vocab, struct fault *f)
     return rc;
 }
 
-/* -- pairs
- * ------------------------------------------------------------------------------- */
+/* -- pairs ------------------------------------------------------------------------ */
 
 static void count_pair(struct trainer *t, int left, int right, long long count)
 {
@@ -264,8 +261,7 @@ static int merge_all(struct trainer *t, int most, struct fault *f)
     return rc;
 }
 
-/* -- the file
- * ---------------------------------------------------------------------------- */
+/* -- the file --------------------------------------------------------------------- */
 
 static json_t *special_tokens(const struct trainer *t, const char *const *special,
                               int n)

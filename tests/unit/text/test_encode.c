@@ -14,8 +14,7 @@ static struct tokenizer *fixture(void)
     return t;
 }
 
-/* -- every row of encode.jsonl
- * ----------------------------------------------------------- */
+/* -- every row of encode.jsonl ---------------------------------------------------- */
 
 static const char qwen35[] =
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}"
@@ -116,8 +115,7 @@ static void ids_are_those_of_the_library(void)
     current_tokenizer = NULL;
 }
 
-/* -- bytes
- * ------------------------------------------------------------------------------- */
+/* -- bytes ------------------------------------------------------------------------ */
 
 /* What Python's bytes.decode(errors="replace") makes of each, in U+FFFD as '#'. */
 static void bad_bytes_are_replaced(void)
@@ -219,8 +217,37 @@ static void ids_out_of_range_are_faults(void)
     tokenizer_free(t);
 }
 
-/* -- training
- * ------------------------------------------------------------------------------ */
+/* A run of marks whose ordering would take quadratic time is refused, a text with many
+ * short runs is not; other long runs just work. */
+static void long_runs_end(void)
+{
+    static const char *const unit[] = {
+        "a", " ", "\n ", "<", "\xE4\xB8\xAD", "a\xCC\xA7\xCC\x81"};
+    struct tokenizer *t = fixture();
+    struct fault f = FAULT_INIT;
+    struct bytes text = {0}, back = {0};
+    struct ids v = {0};
+
+    for (size_t i = 0; i < sizeof unit / sizeof unit[0]; i++) {
+        text.len = back.len = v.n = 0;
+        for (int k = 0; k < 100000; k++)
+            CHECK_OK(bytes_add(&text, unit[i], strlen(unit[i]), &f), &f);
+        CHECK_OK(tokenizer_encode(t, text.data, text.len, true, &v, &f), &f);
+        CHECK_OK(tokenizer_decode(t, v.id, v.n, false, &back, &f), &f);
+        CHECK(i == 5 ||
+              (back.len == text.len && !memcmp(back.data, text.data, text.len)));
+    }
+    text.len = 0;
+    for (int k = 0; k < 1000; k++)
+        CHECK_OK(bytes_add(&text, "\xCC\x81\xCC\xA7", 4, &f), &f);
+    CHECK_INT(tokenizer_encode(t, text.data, text.len, true, &v, &f), FAULT_DATA);
+    ids_free(&v);
+    bytes_free(&text);
+    bytes_free(&back);
+    tokenizer_free(t);
+}
+
+/* -- training --------------------------------------------------------------------- */
 
 static void training_makes_the_librarys_merges(void)
 {
@@ -290,5 +317,5 @@ static void training_checks_what_it_is_asked(void)
 
 CASES(CASE(ids_are_those_of_the_library), CASE(bad_bytes_are_replaced),
       CASE(decoding_holds_back_incomplete_characters),
-      CASE(ids_out_of_range_are_faults), CASE(training_makes_the_librarys_merges),
-      CASE(training_checks_what_it_is_asked))
+      CASE(ids_out_of_range_are_faults), CASE(long_runs_end),
+      CASE(training_makes_the_librarys_merges), CASE(training_checks_what_it_is_asked))
