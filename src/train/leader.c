@@ -1,0 +1,243 @@
+/* leader.c - a replica: obey, decode a slice, judge what finished, report. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dapo/clock.h"
+#include "dapo/mem.h"
+#include "train/leader.h"
+#include "train/wire.h"
+
+struct leader {
+    struct session *s;
+    struct ticks *t;
+    int64_t reported, obeyed; /* ticks */
+    bool ended;
+    struct group **group; /* candidates of this replica; the generator's */
+    size_t n, cap;
+    struct bytes report;
+    struct ids prompt;
+    struct fault fault;
+};
+
+int leader_new(struct leader **out, struct session *s, struct ticks *t, struct fault *f)
+{
+    struct leader *l = mem_new(1, sizeof *l, "a replica's step", f);
+
+    *out = l;
+    if (!l)
+        return f->code;
+    l->s = s;
+    l->t = t;
+    l->fault = FAULT_INIT;
+    rollout_begin(s->generator, s->step + 1, s->updates);
+    return 0;
+}
+
+void leader_free(struct leader *l)
+{
+    if (!l)
+        return;
+    free(l->group);
+    bytes_free(&l->report);
+    ids_free(&l->prompt);
+    free(l);
+}
+
+static int start(struct leader *l, const struct decision_start *d)
+{
+    struct session *s = l->s;
+    struct fault *f = &l->fault;
+    struct group *g;
+    int rc;
+
+    l->prompt.n = 0;
+    rc = prompt_ids(s, &s->train.file.row[d->row], &l->prompt, f);
+    if (!rc)
+        rc = mem_grow((void **)&l->group, &l->cap, l->n + 1, sizeof *l->group,
+                      "a replica's candidates", f);
+    if (rc)
+        return rc;
+    g = group_new(d->index, d->row, l->prompt.id, (int)l->prompt.n,
+                  (int)s->cfg->admission.group_size, f);
+    if (!g)
+        return f->code;
+    g->policy_version = s->updates;
+    g->replica = d->replica;
+    g->started_s = clock_now() - s->started;
+    rc = rollout_submit(s->generator, g, f);
+    if (rc) {
+        group_free(g);
+        return rc;
+    }
+    l->group[l->n++] = g;
+    return 0;
+}
+
+static int add_event(struct leader *l, const struct group *g, int member,
+                     enum event_kind kind)
+{
+    const struct completion *m = &g->members[member];
+    struct report_event e = {g->index,   member,      (int)kind,
+                             m->correct, m->n_tokens, g->n_prompt};
+
+    return bytes_add(&l->report, &e, sizeof e, &l->fault);
+}
+
+/* Judge and report everything that ended since the last call. */
+static int collect(struct leader *l)
+{
+    struct session *s = l->s;
+    struct group *g;
+    int member, rc = 0;
+
+    while (!rc && rollout_next(s->generator, &g, &member)) {
+        struct completion *m = &g->members[member];
+
+        g->finished_s = clock_now() - s->started;
+        switch (m->finish) {
+        case FINISH_FAILED:
+            rc = add_event(l, g, member, EVENT_FAILED);
+            break;
+        default:
+            rc = session_judge(s, m, s->train.file.row[g->prompt].answer, &l->fault);
+            if (!rc)
+                rc = add_event(l, g, member, EVENT_FINISHED);
+        }
+    }
+    return rc;
+}
+
+/* Cut a candidate and report the tokens of the members that had not finished. */
+static int cancel(struct leader *l, int64_t index)
+{
+    int rc = 0;
+
+    rollout_cancel(l->s->generator, index);
+    for (size_t i = 0; i < l->n && !rc; i++) {
+        struct group *g = l->group[i];
+
+        if (g->index != index)
+            continue;
+        g->finished_s = clock_now() - l->s->started;
+        for (int k = 0; k < g->size && !rc; k++)
+            if (g->members[k].finish == FINISH_CANCELLED)
+                rc = add_event(l, g, k, EVENT_CUT);
+    }
+    return rc;
+}
+
+static int obey(struct leader *l, const char *data, size_t n)
+{
+    struct decision_head head;
+    size_t at = sizeof head;
+    int rc = 0;
+
+    if (n < sizeof head)
+        return fault_set(&l->fault, FAULT_BUG, "a decision of %zu bytes came", n);
+    memcpy(&head, data, sizeof head);
+    if (head.end)
+        l->ended = true;
+    for (int i = 0; i < head.n_start; i++, at += sizeof(struct decision_start)) {
+        struct decision_start d;
+
+        memcpy(&d, data + at, sizeof d);
+        if (!rc && d.replica == comm_replica(l->s->comm))
+            rc = start(l, &d);
+    }
+    for (int i = 0; i < head.n_cancel; i++, at += sizeof(int64_t)) {
+        int64_t index;
+
+        memcpy(&index, data + at, sizeof index);
+        if (!rc)
+            rc = cancel(l, index);
+    }
+    return rc;
+}
+
+static void begin_report(struct leader *l)
+{
+    struct report_head head = {.stop = stop_requested()};
+
+    l->report.len = 0;
+    if (bytes_add(&l->report, &head, sizeof head, &l->fault))
+        comm_abort(l->s->comm, l->fault.code);
+}
+
+/* A leader with a fault goes on ticking, so that nobody waits for it, and says so. */
+static void slice_and_report(struct leader *l)
+{
+    struct fault *f = &l->fault;
+
+    if (!f->code)
+        rollout_slice(l->s->generator, (int)l->s->cfg->rollout.slice, false, NULL, f);
+    if (!f->code)
+        collect(l);
+    if (f->code) {
+        struct report_head head = {.failed = 1};
+
+        l->report.len = sizeof head;
+        memcpy(l->report.data, &head, sizeof head);
+    }
+    if (ticks_report(l->t, l->report.data, l->report.len, f))
+        comm_abort(l->s->comm, f->code);
+    l->reported++;
+}
+
+bool leader_turn(struct leader *l, bool *done)
+{
+    const void *data;
+    size_t n;
+
+    if (*done)
+        return false;
+    begin_report(l);
+    if (l->reported - l->obeyed >= TICK_LAG || l->ended) {
+        if (!ticks_decision(l->t, false, &data, &n))
+            return false;
+        l->obeyed++;
+        if (!l->ended && !l->fault.code)
+            obey(l, data, n);
+        else if (!l->ended && n >= sizeof(struct decision_head))
+            l->ended = ((const struct decision_head *)data)->end;
+    }
+    if (!l->ended)
+        slice_and_report(l);
+    *done = l->ended && l->obeyed == l->reported;
+    return true;
+}
+
+int leader_fault(const struct leader *l, struct fault *f)
+{
+    if (l->fault.code)
+        *f = l->fault;
+    return l->fault.code;
+}
+
+static int by_index(const void *a, const void *b)
+{
+    const struct group *const *x = a, *const *y = b;
+
+    return ((*x)->index > (*y)->index) - ((*x)->index < (*y)->index);
+}
+
+int leader_take(struct leader *l, struct group ***groups, int *n, struct fault *f)
+{
+    struct group **g = mem_new(l->n, sizeof *g, "a replica's groups", f);
+
+    if (!g)
+        return f->code;
+    *groups = g;
+    if (l->n)
+        qsort(l->group, l->n, sizeof(struct group *), by_index);
+    for (size_t i = 0; i < l->n; i++) {
+        int64_t index = l->group[i]->index;
+
+        rollout_cancel(l->s->generator, index); /* of an abandoned step */
+        g[*n] = rollout_take(l->s->generator, index);
+        if (!g[*n])
+            return fault_set(f, FAULT_BUG, "candidate %lld is not with its replica",
+                             (long long)index);
+        ++*n;
+    }
+    return 0;
+}

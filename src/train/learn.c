@@ -1,0 +1,185 @@
+/* learn.c - updates, reference log-probs, publishing. */
+#include <stdlib.h>
+
+#include "dapo/clock.h"
+#include "dapo/mem.h"
+#include "train/learn.h"
+
+static int open_reference(struct session *s, struct fault *f)
+{
+    const struct config *c = s->cfg;
+    const char *dir = *c->loss.reference ? c->loss.reference : c->model.path;
+
+    if (c->loss.kl_coef == 0)
+        return 0;
+    if (c->model.init == INIT_RANDOM && !*c->loss.reference)
+        return fault_set(
+            f, FAULT_CONFIG,
+            "loss.kl_coef = %g with model.init = random needs "
+            "loss.reference: there is no pretrained model to stay close to",
+            c->loss.kl_coef);
+    return model_open(&s->reference, dir, s->backend, (enum compute)c->model.compute,
+                      tokenizer_size(s->tok), f);
+}
+
+int learn_open(struct session *s, struct fault *f)
+{
+    const struct config *c = s->cfg;
+    struct loss_config l = {
+        .clip_low = c->loss.clip_low,
+        .clip_high = c->loss.clip_high,
+        .dual_clip = c->loss.dual_clip,
+        .kl_coef = c->loss.kl_coef,
+        .reduction = (enum reduction)c->loss.reduction,
+        .mask_truncated = c->loss.mask_truncated,
+        .temperature = (float)c->rollout.temperature,
+    };
+    struct optimizer_config o = {
+        .lr = c->optimizer.lr,
+        .beta1 = c->optimizer.beta1,
+        .beta2 = c->optimizer.beta2,
+        .eps = c->optimizer.eps,
+        .weight_decay = c->optimizer.weight_decay,
+        .grad_clip = c->optimizer.grad_clip,
+        .warmup_updates = c->optimizer.warmup_updates,
+    };
+    int rc = learner_new(&s->learner, s->model, &l, &o,
+                         (int)c->optimizer.microbatch_tokens, f);
+
+    return rc ? rc : open_reference(s, f);
+}
+
+static int reference_logprobs(struct session *s, struct share *share, struct fault *f)
+{
+    int rc = 0;
+
+    if (!s->reference)
+        return 0;
+    for (int i = 0; i < share->n && !rc; i++) {
+        share->seq[i].ref_logp =
+            mem_new((size_t)share->seq[i].n, sizeof(float), "reference log-probs", f);
+        rc = share->seq[i].ref_logp ? 0 : f->code;
+    }
+    if (!rc)
+        rc = learner_reference(s->learner, s->reference, share->seq, share->n, f);
+    return rc;
+}
+
+/* Sums over the step's updates; means are weighted by tokens, like the loss. */
+struct tally {
+    double loss, kl, entropy, ratio, clip, low, high, dual, norm;
+    int64_t tokens, active, sequences;
+    int updates, skipped, non_finite;
+};
+
+static void add_update(struct tally *t, const struct update_metrics *u)
+{
+    double n = (double)u->tokens;
+
+    t->skipped += u->skipped;
+    t->non_finite += u->non_finite;
+    t->tokens += u->tokens;
+    t->active += u->gradient_active_tokens;
+    t->sequences += u->sequences;
+    t->kl += n * u->kl;
+    t->entropy += n * u->entropy;
+    t->ratio += n * u->ratio_mean;
+    t->clip += n * u->clip_fraction;
+    t->low += n * u->lower_clip_fraction;
+    t->high += n * u->upper_clip_fraction;
+    t->dual += n * u->dual_clip_fraction;
+    if (u->skipped)
+        return;
+    t->updates++;
+    t->loss += u->loss;
+    t->norm += u->grad_norm;
+}
+
+static void put_tally(struct session *s, const struct tally *t)
+{
+    double n = t->tokens ? (double)t->tokens : 1.0, u = t->updates ? t->updates : 1.0;
+    double *m = s->metrics;
+
+    m[METRIC_LOSS] = t->loss / u;
+    m[METRIC_GRAD_NORM] = t->norm / u;
+    m[METRIC_KL] = t->kl / n;
+    m[METRIC_ENTROPY] = t->entropy / n;
+    m[METRIC_RATIO] = t->ratio / n;
+    m[METRIC_CLIP] = t->clip / n;
+    m[METRIC_CLIP_LOW] = t->low / n;
+    m[METRIC_CLIP_HIGH] = t->high / n;
+    m[METRIC_CLIP_DUAL] = t->dual / n;
+    m[METRIC_PPO_TOKENS] = (double)t->tokens;
+    m[METRIC_ACTIVE] = (double)t->active;
+    m[METRIC_SEQUENCES] = (double)t->sequences;
+    m[METRIC_UPDATES] = t->updates;
+    m[METRIC_SKIPPED] = t->skipped;
+    m[METRIC_NON_FINITE] = t->non_finite;
+}
+
+int learn_all(struct session *s, struct share *share, struct fault *f)
+{
+    struct tally t = {0};
+    double start = clock_now();
+    int rc = 0;
+
+    if (s->learner)
+        rc = reference_logprobs(s, share, f);
+    rc = comm_agree_all(s->comm, rc, f);
+    for (int u = 0; u < share->updates && !rc && s->learner; u++) {
+        int a = share->first[u], b = share->first[u + 1];
+        struct update_metrics m;
+
+        rc = learner_update_all(s->learner, share->seq + a, b - a, &s->reduce, &m, f);
+        if (rc)
+            break;
+        add_update(&t, &m);
+        s->metrics[METRIC_LR] = m.learning_rate;
+        if (u == 0) {
+            s->metrics[METRIC_MAX_LOG_RATIO] = m.max_abs_log_ratio;
+            s->metrics[METRIC_MISMATCH] = m.mismatch_mean;
+        }
+    }
+    if (share->updates == 0)
+        t.skipped = 1; /* nothing was admitted: the step's update is skipped */
+    put_tally(s, &t);
+    if (s->learner)
+        s->updates = learner_updates(s->learner);
+    s->metrics[METRIC_T_LEARN] = clock_now() - start;
+    return comm_agree_all(s->comm, rc, f);
+}
+
+int publish_all(struct session *s, struct fault *f)
+{
+    int size = comm_size(s->comm), rc = 0;
+    bool root = comm_rank(s->comm) == 0;
+    double start = clock_now();
+    unsigned long long sum;
+    int64_t *all = mem_new((size_t)size, sizeof *all, "checksums", f);
+
+    rc = comm_agree_all(s->comm, all ? 0 : f->code, f);
+    if (rc) {
+        free(all);
+        return rc;
+    }
+    comm_bcast_all(s->comm, SCOPE_WORLD, &s->updates, sizeof s->updates);
+    if (size > 1) {
+        comm_bcast_all(s->comm, SCOPE_WORLD, model_params(s->model),
+                       model_n_params(s->model) * sizeof(float));
+        if (!root)
+            rc = model_refresh(s->model, f);
+    }
+    sum = model_checksum(s->model);
+    comm_gather_i64_all(s->comm, (int64_t)sum, all);
+    for (int i = 1; i < size && !rc; i++)
+        if (all[i] != all[0])
+            rc =
+                fault_set(f, FAULT_BUG,
+                          "the published weights of rank %d differ from the root's", i);
+    s->metrics[METRIC_CHECKSUM_LOW] = (double)(sum & 0xffffffffu);
+    s->metrics[METRIC_CHECKSUM_HIGH] = (double)(sum >> 32);
+    s->metrics[METRIC_VERSION] = (double)s->updates;
+    s->metrics[METRIC_T_PUBLISH] = clock_now() - start;
+    free(all);
+    return comm_agree_all(s->comm, rc, f);
+}

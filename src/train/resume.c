@@ -1,0 +1,227 @@
+/* resume.c - what a checkpoint holds of a session; who may continue from it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dapo/log.h"
+#include "dapo/mem.h"
+#include "dapo/train.h"
+#include "train/resume.h"
+
+bool train_may_change(const char *setting)
+{
+    /* Where it runs, how long, and what is only watched; nothing that an update sees.
+     */
+    static const char *const may[] = {
+        "run.name",
+        "run.dir",
+        "run.steps",
+        "run.resume",
+        "run.save_every",
+        "run.keep",
+        "run.log",
+        "ranks.learners",
+        "ranks.threads",
+        "model.path",
+        "model.tokenizer",
+        "data.train",
+        "data.epochs",
+        "rollout.slots",
+        "rollout.kv_tokens",
+        "rollout.slice",
+        "rollout.prefill_chunk",
+        "admission.refill",
+        "admission.speculation",
+        "optimizer.microbatch_tokens",
+        "loss.reference",
+    };
+
+    if (!strncmp(setting, "eval.", 5) || !strncmp(setting, "sft.", 4) ||
+        !strcmp(setting, "data.eval"))
+        return true;
+    for (size_t i = 0; i < sizeof may / sizeof may[0]; i++)
+        if (!strcmp(setting, may[i]))
+            return true;
+    return false;
+}
+
+static struct checkpoint view(struct session *s, double *state)
+{
+    struct checkpoint k = {
+        .step = s->step,
+        .updates = s->updates,
+        .cursor = s->cursor,
+        .n_params = (int64_t)model_n_params(s->model),
+        .params = model_params(s->model),
+        .identity = &s->identity,
+        .state = state,
+    };
+
+    k.tensors = model_tensors(s->model, &k.n_tensors);
+    if (s->learner) {
+        k.moment1 = learner_moment1(s->learner);
+        k.moment2 = learner_moment2(s->learner);
+    }
+    return k;
+}
+
+/* The admission estimates live on the root; their number is known everywhere. */
+static int share_state_all(struct session *s, int *n, double **state, struct fault *f)
+{
+    int64_t size = s->admission ? admission_state_size(s->admission) : 0;
+    int rc;
+
+    comm_bcast_all(s->comm, SCOPE_WORLD, &size, sizeof size);
+    *n = (int)size;
+    *state = mem_new((size_t)size, sizeof **state, "admission's estimates", f);
+    rc = comm_agree_all(s->comm, *state ? 0 : f->code, f);
+    if (!rc) {
+        if (s->admission)
+            admission_state_get(s->admission, *state);
+        comm_bcast_all(s->comm, SCOPE_WORLD, *state, (size_t)size * sizeof **state);
+    }
+    return rc;
+}
+
+int save_all(struct session *s, struct fault *f)
+{
+    struct bytes job = {0};
+    struct checkpoint k;
+    double *state = NULL;
+    int n, rc = share_state_all(s, &n, &state, f);
+
+    if (!rc)
+        rc = comm_agree_all(s->comm, config_print(s->cfg, true, &job, f), f);
+    if (!rc) {
+        k = view(s, state);
+        k.n_state = n;
+        k.config = job.data;
+        rc = store_checkpoint_all(s->store, &k, f);
+    }
+    if (!rc)
+        rc = store_retain_all(s->store, (int)s->cfg->run.keep, f);
+    if (!rc)
+        log0_line(LOG_INFO, "checkpoint step=%lld", (long long)s->step);
+    free(state);
+    bytes_free(&job);
+    return rc;
+}
+
+/* Names the settings that differ from the run's job.ini and may not. */
+static int refuse_settings(const struct session *s, const char *dir, struct fault *f)
+{
+    struct config old;
+    struct bytes names = {0}, bad = {0};
+    char *path = path_join(dir, "job.ini", f), *save = NULL;
+    struct fault ignored = FAULT_INIT;
+    int rc = FAULT_CONFIG;
+
+    if (path && !config_read(&old, path, NULL, 0, &ignored) &&
+        !config_diff(&old, s->cfg, &names, &ignored))
+        for (char *p = strtok_r(names.data, "\n", &save); p;
+             p = strtok_r(NULL, "\n", &save))
+            if (!train_may_change(p))
+                bytes_printf(&bad, &ignored, "%s%s", bad.len ? ", " : "", p);
+    fault_set(
+        f, FAULT_CONFIG,
+        "%s: the run can't be resumed with other settings (%.200s); set them back, "
+        "or start a new run with another run.name",
+        dir, bad.len ? bad.data : "see its job.ini");
+    free(path);
+    bytes_free(&names);
+    bytes_free(&bad);
+    return rc;
+}
+
+static int check_identity(const struct session *s, const struct identity *id,
+                          int64_t n_params, const char *dir, struct fault *f)
+{
+    const struct identity *mine = &s->identity;
+    const char *what = NULL;
+
+    if (strcmp(id->model, mine->model) || n_params != (int64_t)model_n_params(s->model))
+        what = "model.path holds another model";
+    else if (strcmp(id->tokenizer, mine->tokenizer))
+        what = "the tokenizer is another";
+    else if (strcmp(id->data, mine->data))
+        what = "data.train holds other prompts";
+    else if (strcmp(id->grader, mine->grader))
+        what = "the grader has another version";
+    if (what)
+        return fault_set(
+            f, FAULT_CONFIG,
+            "%s: the run can't be resumed: %s than the checkpoint's; use the "
+            "original, or start a new run with another run.name",
+            dir, what);
+    if (strcmp(id->config, mine->config))
+        return refuse_settings(s, dir, f);
+    return 0;
+}
+
+static int take_over(struct session *s, const struct checkpoint *k, struct fault *f)
+{
+    int rc = model_refresh(s->model, f);
+
+    s->step = k->step;
+    s->cursor = k->cursor;
+    s->updates = k->updates;
+    if (s->learner)
+        learner_set_updates(s->learner, k->updates);
+    if (!rc && s->admission) {
+        if (k->n_state != admission_state_size(s->admission))
+            return fault_set(f, FAULT_DATA,
+                             "the checkpoint holds %d admission estimates, not %d",
+                             k->n_state, admission_state_size(s->admission));
+        rc = admission_state_set(s->admission, k->state, f);
+    }
+    return rc;
+}
+
+static int read_all(struct session *s, int64_t step, const char *dir, struct fault *f)
+{
+    struct checkpoint head = {0}, k;
+    struct identity id = {0};
+    double *state;
+    int rc = store_checkpoint_head_all(s->store, step, &head, &id, f);
+
+    if (rc)
+        return rc;
+    rc = comm_agree_all(s->comm, check_identity(s, &id, head.n_params, dir, f), f);
+    if (rc)
+        return rc;
+    state = mem_new((size_t)head.n_state, sizeof *state, "admission's estimates", f);
+    rc = comm_agree_all(s->comm, state ? 0 : f->code, f);
+    if (!rc) {
+        k = view(s, state);
+        k.n_state = head.n_state;
+        rc = store_checkpoint_read_all(s->store, step, &k, f);
+    }
+    if (!rc)
+        rc = comm_agree_all(s->comm, take_over(s, &k, f), f);
+    if (!rc)
+        log0_line(LOG_INFO, "resumed from step=%lld policy_version=%lld",
+                  (long long)s->step, (long long)s->updates);
+    free(state);
+    return rc;
+}
+
+int resume_all(struct session *s, const char *dir, struct fault *f)
+{
+    const char *how = s->cfg->run.resume;
+    int64_t step;
+    int rc = store_latest_all(s->store, &step, f);
+
+    if (rc)
+        return rc;
+    if (!strcmp(how, "never")) {
+        if (step < 0)
+            return 0;
+        return fault_set(
+            f, FAULT_CONFIG,
+            "%s: holds checkpoints up to step %lld, and run.resume = never; "
+            "choose another run.name or resume",
+            dir, (long long)step);
+    }
+    if (strcmp(how, "auto"))
+        step = strtoll(how, NULL, 10);
+    return step < 0 ? 0 : read_all(s, step, dir, f);
+}

@@ -1,0 +1,22 @@
+/* root.h - private: the learner root's side of a step: admission over ticks. */
+#ifndef DAPO_TRAIN_ROOT_H
+#define DAPO_TRAIN_ROOT_H
+
+#include "train/generate.h"
+
+struct root; /* opaque */
+
+int root_new(struct root **out, struct session *s, struct ticks *t, int64_t available,
+             struct fault *f);
+void root_free(struct root *r);
+/* Most bytes of a decision, for ticks_new. */
+size_t root_decision_most(const struct session *s);
+/* Answer one tick if its reports are here.  Returns whether it did; *done once the
+ * step has ended and the last tick under way is answered. */
+bool root_turn(struct root *r, bool *done);
+/* The first thing that went wrong at the root, after which it ends the step. */
+int root_fault(const struct root *r, struct fault *f);
+/* Fill the shared part of *out. */
+int root_settle(struct root *r, struct settled *out, struct fault *f);
+
+#endif

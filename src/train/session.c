@@ -1,0 +1,290 @@
+/* session.c - opening model, tokenizer and prompts; identity; generators; judging. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dapo/log.h"
+#include "dapo/mem.h"
+#include "dapo/reward.h"
+#include "train/session.h"
+#include "dapo/train.h"
+
+#ifndef BUILD_ID
+#define BUILD_ID "unknown"
+#endif
+
+static int sum_f32_all(void *ctx, float *x, size_t n, struct fault *f)
+{
+    (void)f;
+    comm_sum_f32_all(ctx, SCOPE_LEARNERS, x, n);
+    return 0;
+}
+
+static int sum_f64_all(void *ctx, double *x, size_t n, struct fault *f)
+{
+    (void)f;
+    comm_sum_f64_all(ctx, SCOPE_LEARNERS, x, n);
+    return 0;
+}
+
+static int max_f64_all(void *ctx, double *x, size_t n, struct fault *f)
+{
+    (void)f;
+    comm_max_f64_all(ctx, SCOPE_LEARNERS, x, n);
+    return 0;
+}
+
+static int open_model(struct session *s, struct fault *f)
+{
+    const struct config *c = s->cfg;
+    enum compute compute = (enum compute)c->model.compute;
+    int vocab = tokenizer_size(s->tok), rc;
+    struct model_config mc;
+
+    if (c->model.init == INIT_PRETRAINED)
+        return model_open(&s->model, c->model.path, s->backend, compute, vocab, f);
+    rc = model_config_read(&mc, c->model.path, f);
+    if (rc)
+        return rc;
+    rc = model_random(&s->model, &mc, s->backend, compute, vocab, (uint64_t)c->run.seed,
+                      f);
+    model_config_free(&mc);
+    return rc;
+}
+
+static int check_model(const struct session *s, struct fault *f)
+{
+    const struct model_config *m = model_cfg(s->model);
+    int64_t longest = s->cfg->prompt.max_tokens + s->cfg->rollout.max_tokens;
+
+    if (m->n_stop == 0)
+        return fault_set(f, FAULT_DATA,
+                         "%s: neither config.json nor generation_config.json has an "
+                         "eos_token_id; completions could never end",
+                         s->cfg->model.path);
+    if (longest > m->max_position)
+        return fault_set(f, FAULT_CONFIG,
+                         "prompt.max_tokens + rollout.max_tokens = %lld is over the "
+                         "model's max_position_embeddings = %d",
+                         (long long)longest, m->max_position);
+    return 0;
+}
+
+int session_open(struct session *s, struct comm *c, const struct config *cfg,
+                 struct fault *f)
+{
+    const char *tok = *cfg->model.tokenizer ? cfg->model.tokenizer : cfg->model.path;
+    int rc;
+
+    *s = (struct session){.comm = c, .cfg = cfg};
+    s->reduce = (struct learner_reduce){c, sum_f32_all, sum_f64_all, max_f64_all};
+    if (!*cfg->model.path)
+        return fault_set(f, FAULT_CONFIG,
+                         "model.path is not set: name a Hugging Face directory");
+    rc = backend_find(&s->backend, cfg->model.backend, f);
+    if (!rc)
+        rc = s->backend->open(0, (int)cfg->ranks.threads, f);
+    if (!rc)
+        rc = tokenizer_open(&s->tok, tok, f);
+    if (!rc)
+        rc = open_model(s, f);
+    if (!rc)
+        rc = check_model(s, f);
+    return rc;
+}
+
+void session_close(struct session *s)
+{
+    rollout_free(s->generator);
+    rollout_free(s->evaluator);
+    learner_free(s->learner);
+    admission_free(s->admission);
+    model_free(s->reference);
+    model_free(s->model);
+    order_free(s->order);
+    prompt_set_free(&s->train);
+    prompt_set_free(&s->eval);
+    tokenizer_free(s->tok);
+}
+
+int prompt_ids(const struct session *s, const struct prompt *p, struct ids *out,
+               struct fault *f)
+{
+    const struct config *c = s->cfg;
+    struct bytes user = {0};
+    int rc = bytes_printf(&user, f, "%s%s%s", c->prompt.prefix, p->question,
+                          c->prompt.suffix);
+
+    if (!rc)
+        rc = chat_encode(s->tok, (enum chat)c->prompt.template, c->prompt.custom,
+                         c->prompt.system, user.data, out, f);
+    bytes_free(&user);
+    return rc;
+}
+
+/* Byte-level BPE makes at most one token a byte, so only long texts need a count. */
+static int fits(const struct session *s, const struct prompt *p, struct ids *scratch,
+                bool *yes, struct fault *f)
+{
+    const struct config *c = s->cfg;
+    size_t around = strlen(c->prompt.prefix) + strlen(c->prompt.suffix) +
+                    strlen(c->prompt.system) + strlen(c->prompt.custom) + 256;
+    size_t most = (size_t)c->prompt.max_tokens;
+    int rc;
+
+    *yes = strlen(p->question) + around <= most;
+    if (*yes)
+        return 0;
+    scratch->n = 0;
+    rc = prompt_ids(s, p, scratch, f);
+    *yes = scratch->n <= most;
+    return rc;
+}
+
+int prompt_set_read(struct prompt_set *p, const struct session *s, const char *path,
+                    struct fault *f)
+{
+    struct ids scratch = {0};
+    int rc = prompts_read(&p->file, path, f);
+
+    if (rc)
+        return rc;
+    p->kept = mem_new(p->file.n, sizeof *p->kept, "the prompt list", f);
+    if (!p->kept)
+        return f->code;
+    for (size_t i = 0; i < p->file.n && !rc; i++) {
+        bool yes;
+
+        rc = fits(s, &p->file.row[i], &scratch, &yes, f);
+        if (!rc && yes)
+            p->kept[p->n++] = (int64_t)i;
+    }
+    ids_free(&scratch);
+    p->too_long = (int64_t)p->file.n - p->n;
+    if (!rc && p->n == 0)
+        rc = fault_set(f, FAULT_DATA,
+                       "%s: every prompt is over prompt.max_tokens = %lld", path,
+                       (long long)s->cfg->prompt.max_tokens);
+    return rc;
+}
+
+void prompt_set_free(struct prompt_set *p)
+{
+    prompts_free(&p->file);
+    free(p->kept);
+    *p = (struct prompt_set){0};
+}
+
+int session_generator(struct session *s, enum random_use use, struct rollout **out,
+                      struct fault *f)
+{
+    const struct config *c = s->cfg;
+    const struct model_config *m = model_cfg(s->model);
+    bool eval = use == RANDOM_EVAL;
+    struct rollout_config r = {
+        .slots = (int)c->rollout.slots,
+        .kv_pages = (int)((c->rollout.kv_tokens + KV_PAGE - 1) / KV_PAGE),
+        .max_prompt = (int)c->prompt.max_tokens,
+        .max_tokens = (int)c->rollout.max_tokens,
+        .prefill_chunk = (int)c->rollout.prefill_chunk,
+        .sampling = {(float)c->rollout.temperature, (int)c->rollout.top_k,
+                     (float)c->rollout.top_p},
+        .train_temperature = (float)c->rollout.temperature,
+        .n_stop = m->n_stop,
+        .stop = m->stop,
+        .seed = (uint64_t)c->run.seed,
+        .use = use,
+    };
+
+    if (eval)
+        r.sampling = (struct sampling){(float)c->eval.temperature, (int)c->eval.top_k,
+                                       (float)c->eval.top_p};
+    return rollout_new(out, s->model, &r, f);
+}
+
+int session_judge(const struct session *s, struct completion *m, const char *gold,
+                  struct fault *f)
+{
+    const struct config *c = s->cfg;
+    struct bytes text = {0};
+    struct verdict v;
+    int rc = tokenizer_decode(s->tok, m->ids, (size_t)m->n_tokens, true, &text, f);
+
+    if (!rc)
+        rc = reward_judge((enum grader)c->reward.grader, (int)c->reward.answer_window,
+                          gold, text.data ? text.data : "", text.len, &v, f);
+    if (!rc) {
+        m->correct = v.correct;
+        m->answer_found = v.found;
+        m->answer_offset = v.found ? (int64_t)v.offset : -1;
+        if (v.found) {
+            m->answer = mem_new(v.len + 1, 1, "an answer", f);
+            if (m->answer)
+                memcpy(m->answer, text.data + v.offset, v.len);
+            else
+                rc = f->code;
+        }
+        m->raw_reward = v.correct ? c->reward.correct : c->reward.wrong;
+        m->length_penalty =
+            c->reward.overlong == OVERLONG_ADD
+                ? reward_overlong(m->n_tokens, c->rollout.max_tokens,
+                                  c->reward.overlong_cache, c->reward.overlong_factor)
+                : 0.0;
+        m->shaped_reward = m->raw_reward + m->length_penalty;
+    }
+    bytes_free(&text);
+    return rc;
+}
+
+static void hex_of(unsigned long long a, unsigned long long b, char out[33])
+{
+    snprintf(out, 33, "%016llx%016llx", a, b);
+}
+
+/* Hash of the settings that may not change between a run and its resumption. */
+static int hash_config(const struct config *c, char out[33], struct fault *f)
+{
+    struct bytes names = {0}, fixed = {0};
+    struct config other = *c;
+    int rc = 0;
+
+    /* Lists every setting that is not zero or empty: those say all there is to say. */
+    memset(&other, 0, sizeof other);
+    rc = config_diff(c, &other, &names, f);
+    for (char *p = names.data; p && *p && !rc; p += strlen(p) + 1) {
+        p[strcspn(p, "\n")] = '\0';
+        if (train_may_change(p))
+            continue;
+        rc = bytes_printf(&fixed, f, "%s=", p);
+        if (!rc)
+            rc = config_value(c, p, &fixed, f);
+        if (!rc)
+            rc = bytes_printf(&fixed, f, "\n");
+    }
+    hex_of(hash64(fixed.data, fixed.len, 1), hash64(fixed.data, fixed.len, 2), out);
+    bytes_free(&names);
+    bytes_free(&fixed);
+    return rc;
+}
+
+int session_identify(struct session *s, struct fault *f)
+{
+    struct identity *id = &s->identity;
+    const struct model_tensor *t;
+    unsigned long long a = 1, b = 2;
+    int n;
+
+    hex_of(tokenizer_hash(s->tok), 0, id->tokenizer);
+    hex_of(s->train.file.hash, (unsigned long long)s->train.n, id->data);
+    t = model_tensors(s->model, &n);
+    for (int i = 0; i < n; i++) {
+        int shape[2] = {t[i].rows, t[i].cols};
+
+        a = hash64(t[i].name, strlen(t[i].name), hash64(shape, sizeof shape, a));
+        b = hash64(t[i].name, strlen(t[i].name), hash64(shape, sizeof shape, b));
+    }
+    hex_of(a, b, id->model);
+    snprintf(id->grader, sizeof id->grader, "%s", REWARD_VERSION);
+    snprintf(id->build, sizeof id->build, "%s", BUILD_ID);
+    return hash_config(s->cfg, id->config, f);
+}

@@ -1,0 +1,74 @@
+/* session.h - private: what a rank holds open for the length of a job. */
+#ifndef DAPO_TRAIN_SESSION_H
+#define DAPO_TRAIN_SESSION_H
+
+#include "dapo/admission.h"
+#include "dapo/comm.h"
+#include "dapo/config.h"
+#include "dapo/data.h"
+#include "dapo/group.h"
+#include "dapo/learner.h"
+#include "dapo/model.h"
+#include "dapo/rollout.h"
+#include "dapo/store.h"
+#include "dapo/text.h"
+
+enum metric_id {
+#define M(id, name, unit, text) METRIC_##id,
+#include "train/metrics.def"
+#undef M
+    METRIC_COUNT
+};
+
+/* Prompts that fit, of one file. */
+struct prompt_set {
+    struct prompts file;
+    int64_t *kept; /* [n] rows not longer than prompt.max_tokens, in file order */
+    int64_t n, too_long;
+};
+
+struct session {
+    struct comm *comm;
+    const struct config *cfg;
+    const struct backend *backend;
+    struct model *model;
+    struct tokenizer *tok;
+    struct prompt_set train, eval;
+    struct order *order;
+    struct rollout *generator;   /* generating ranks */
+    struct rollout *evaluator;   /* generating ranks, made at the first evaluation */
+    struct learner *learner;     /* learning ranks */
+    struct model *reference;     /* learning ranks, with KL */
+    struct admission *admission; /* root */
+    struct store *store;
+    struct identity identity;
+    struct learner_reduce reduce;
+    int64_t step, cursor; /* steps done; prompts drawn for good */
+    int64_t updates;      /* policy version: updates in the weights */
+    double metrics[METRIC_COUNT];
+    double started; /* clock when the step began */
+};
+
+/* Open what every job needs: backend, tokenizer, model.  Local; the caller agrees. */
+int session_open(struct session *s, struct comm *c, const struct config *cfg,
+                 struct fault *f);
+void session_close(struct session *s);
+
+/* Read a prompt file and leave out what is too long. */
+int prompt_set_read(struct prompt_set *p, const struct session *s, const char *path,
+                    struct fault *f);
+void prompt_set_free(struct prompt_set *p);
+/* Ids of a row's prompt, appended to *out. */
+int prompt_ids(const struct session *s, const struct prompt *p, struct ids *out,
+               struct fault *f);
+
+/* A generator as the job file says, for training or for evaluation. */
+int session_generator(struct session *s, enum random_use use, struct rollout **out,
+                      struct fault *f);
+/* Decode and judge one finished completion: text, verdict, rewards. */
+int session_judge(const struct session *s, struct completion *m, const char *gold,
+                  struct fault *f);
+/* Fill s->identity (needs train prompts). */
+int session_identify(struct session *s, struct fault *f);
+
+#endif

@@ -1,0 +1,180 @@
+/* tally.c - reward/ and rollout/ metrics: local sums, one reduction, ratios. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dapo/mem.h"
+#include "train/tally.h"
+
+const struct metric_name metric_names[METRIC_COUNT] = {
+#define M(id, name, unit, text) {name, unit, text},
+#include "train/metrics.def"
+#undef M
+};
+
+/* Sums over completions; [0] of complete groups, [1] of trained ones. */
+enum sum {
+    SUM_N,
+    SUM_CORRECT,
+    SUM_FOUND,
+    SUM_RAW,
+    SUM_PENALTY,
+    SUM_SHAPED,
+    SUM_TOKENS,
+    SUM_LENGTH,
+    SUM_SURPRISAL,
+    SUM_UNIQUE,
+    SUM_COUNT
+};
+
+struct sums {
+    double of[2][SUM_COUNT];
+    double groups, effective;
+    double seconds[FATE_COUNT];
+    double decode, slot_iterations, iterations;
+};
+
+static bool complete(const struct group *g)
+{
+    for (int i = 0; i < g->size; i++)
+        if (g->members[i].finish != FINISH_STOP &&
+            g->members[i].finish != FINISH_LENGTH)
+            return false;
+    return true;
+}
+
+static bool seen_before(const struct group *g, int i)
+{
+    const struct completion *m = &g->members[i];
+
+    for (int k = 0; k < i; k++)
+        if (g->members[k].n_tokens == m->n_tokens &&
+            !memcmp(g->members[k].ids, m->ids, (size_t)m->n_tokens * sizeof(int)))
+            return true;
+    return false;
+}
+
+/* Addends on a grid of 2^-20 add up exactly in double (below 2^33), so a metric does
+ * not depend on how the groups lie on ranks. */
+static double on_grid(double x)
+{
+    return rint(x * 0x1p20) * 0x1p-20;
+}
+
+static void add_completion(double *of, const struct group *g, int i)
+{
+    const struct completion *m = &g->members[i];
+    double surprisal = 0;
+
+    of[SUM_N] += 1;
+    of[SUM_CORRECT] += m->correct;
+    of[SUM_FOUND] += m->answer_found;
+    of[SUM_RAW] += on_grid(m->raw_reward);
+    of[SUM_PENALTY] += on_grid(m->length_penalty);
+    of[SUM_SHAPED] += on_grid(m->shaped_reward);
+    of[SUM_TOKENS] += m->n_tokens;
+    of[SUM_LENGTH] += m->finish == FINISH_LENGTH;
+    of[SUM_UNIQUE] += !seen_before(g, i);
+    for (int t = 0; t < m->n_tokens; t++)
+        surprisal -= (double)m->logprobs[t];
+    of[SUM_SURPRISAL] += on_grid(surprisal);
+}
+
+/* A replica's decode time is billed to fates by their share of its tokens. */
+static void bill_seconds(struct sums *x, const struct session *s,
+                         const struct settled *r)
+{
+    struct rollout_stats st;
+    double tokens[FATE_COUNT] = {0}, all = 0;
+
+    if (!s->generator)
+        return;
+    st = rollout_stats(s->generator);
+    x->decode = st.seconds;
+    x->slot_iterations = (double)st.slot_iterations;
+    x->iterations = (double)st.iterations;
+    for (int i = 0; i < r->n_mine; i++) {
+        tokens[r->mine[i]->fate] += (double)group_tokens(r->mine[i]);
+        all += (double)group_tokens(r->mine[i]);
+    }
+    for (int k = 0; k < FATE_COUNT && all > 0; k++)
+        x->seconds[k] = st.seconds * tokens[k] / all;
+}
+
+static double ratio(double a, double b)
+{
+    return b > 0 ? a / b : 0.0;
+}
+
+static void put_rewards(double *m, const double *all, const double *train)
+{
+    m[METRIC_REWARD_BASE] = ratio(all[SUM_RAW], all[SUM_N]);
+    m[METRIC_REWARD_PENALTY] = ratio(all[SUM_PENALTY], all[SUM_N]);
+    m[METRIC_REWARD_SHAPED] = ratio(all[SUM_SHAPED], all[SUM_N]);
+    m[METRIC_REWARD_ACCURACY] = ratio(all[SUM_CORRECT], all[SUM_N]);
+    m[METRIC_REWARD_FORMAT] = ratio(all[SUM_FOUND], all[SUM_N]);
+    m[METRIC_REWARD_TRAIN_ACCURACY] = ratio(train[SUM_CORRECT], train[SUM_N]);
+    m[METRIC_REWARD_TRAIN_SHAPED] = ratio(train[SUM_SHAPED], train[SUM_N]);
+    m[METRIC_REWARD_TRAIN_FORMAT] = ratio(train[SUM_FOUND], train[SUM_N]);
+    m[METRIC_COMPLETIONS] = all[SUM_N];
+    m[METRIC_TRAIN_COMPLETIONS] = m[METRIC_DATUMS] = train[SUM_N];
+    m[METRIC_MEAN_TOKENS] = ratio(all[SUM_TOKENS], all[SUM_N]);
+    m[METRIC_TRAIN_MEAN_TOKENS] = ratio(train[SUM_TOKENS], train[SUM_N]);
+    m[METRIC_TRUNCATED] = ratio(all[SUM_LENGTH], all[SUM_N]);
+    m[METRIC_SURPRISAL] = ratio(all[SUM_SURPRISAL], all[SUM_TOKENS]);
+    m[METRIC_UNIQUE] = ratio(all[SUM_UNIQUE], all[SUM_N]);
+}
+
+static void put_groups(struct session *s, const struct settled *r, const struct sums *x)
+{
+    double *m = s->metrics, tokens = 0, wanted = (double)s->cfg->admission.groups;
+
+    for (int k = 0; k < FATE_COUNT; k++)
+        tokens += (double)r->ledger[k];
+    m[METRIC_CANDIDATES] = (double)r->started;
+    m[METRIC_COMPLETE] = x->groups;
+    m[METRIC_EFFECTIVE] = x->effective;
+    m[METRIC_EFFECTIVE_RATIO] = ratio(x->effective, x->groups);
+    m[METRIC_FILL] = r->n_batch / wanted;
+    m[METRIC_OVERSAMPLE] = (double)r->started / wanted;
+    m[METRIC_TOKENS] = tokens;
+    m[METRIC_TRAIN_TOKENS] = (double)r->ledger[FATE_TRAINED];
+    m[METRIC_WASTED] = ratio(tokens - (double)r->ledger[FATE_TRAINED], tokens);
+    m[METRIC_SLOTS_BUSY] =
+        ratio(x->slot_iterations, x->iterations * (double)s->cfg->rollout.slots);
+    m[METRIC_CURSOR] = (double)s->cursor;
+    m[METRIC_T_DECODE] = x->decode;
+    m[METRIC_T_GENERATE] = r->seconds;
+    m[METRIC_T_TICKS] = r->tick_seconds;
+    m[METRIC_TICKS] = (double)r->ticks;
+}
+
+void tally_all(struct session *s, const struct settled *r,
+               double ledger_seconds[FATE_COUNT])
+{
+    struct sums x = {0};
+    double longest = 0;
+    int n = (int)(sizeof x / sizeof(double));
+
+    for (int i = 0; i < r->n_mine; i++) {
+        const struct group *g = r->mine[i];
+        bool whole = complete(g);
+
+        x.groups += whole;
+        x.effective += whole && group_trainable(group_correct(g), g->size);
+        for (int k = 0; k < g->size; k++) {
+            if (whole)
+                add_completion(x.of[0], g, k);
+            if (g->fate == FATE_TRAINED)
+                add_completion(x.of[1], g, k);
+            longest = fmax(longest, g->members[k].n_tokens);
+        }
+    }
+    bill_seconds(&x, s, r);
+    comm_sum_f64_all(s->comm, SCOPE_WORLD, (double *)&x, (size_t)n);
+    comm_max_f64_all(s->comm, SCOPE_WORLD, &longest, 1);
+    put_rewards(s->metrics, x.of[0], x.of[1]);
+    put_groups(s, r, &x);
+    s->metrics[METRIC_MAX_TOKENS] = longest;
+    memcpy(ledger_seconds, x.seconds, sizeof x.seconds);
+}

@@ -1,0 +1,341 @@
+/* train.c - the step loop. */
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dapo/clock.h"
+#include "dapo/log.h"
+#include "dapo/mem.h"
+#include "train/deliver.h"
+#include "train/evaluate.h"
+#include "train/learn.h"
+#include "train/resume.h"
+#include "train/tally.h"
+
+static void on_signal(int number)
+{
+    (void)number;
+    train_request_stop();
+}
+
+static void catch_signals(void)
+{
+    struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+
+    sigemptyset(&a.sa_mask);
+    sigaction(SIGTERM, &a, NULL);
+    sigaction(SIGUSR1, &a, NULL);
+}
+
+static bool stop_agreed_all(struct session *s)
+{
+    double flag = stop_requested();
+
+    comm_max_f64_all(s->comm, SCOPE_WORLD, &flag, 1);
+    return flag > 0;
+}
+
+static int make_admission(struct session *s, struct fault *f)
+{
+    const struct config *c = s->cfg;
+    struct admission_config a = {
+        .groups = (int)c->admission.groups,
+        .size = (int)c->admission.group_size,
+        .max_candidates = c->admission.groups * c->admission.max_multiplier,
+        .refill = (enum refill)c->admission.refill,
+        .dynamic = c->admission.dynamic,
+        .speculation = c->admission.speculation,
+        .prior_trainable = c->admission.prior,
+        .prior_weight = c->admission.prior_weight,
+    };
+
+    return admission_new(&s->admission, &a, f);
+}
+
+/* Everything local that a training rank opens after its role is known. */
+static int open_roles(struct session *s, struct fault *f)
+{
+    const struct config *c = s->cfg;
+    int rc = 0;
+
+    if (!*c->data.train)
+        return fault_set(f, FAULT_CONFIG,
+                         "data.train is not set: name a prompt file of dapo prepare");
+    rc = prompt_set_read(&s->train, s, c->data.train, f);
+    if (!rc && *c->data.eval)
+        rc = prompt_set_read(&s->eval, s, c->data.eval, f);
+    if (!rc)
+        rc = session_identify(s, f);
+    if (!rc)
+        rc = order_new(&s->order, (size_t)s->train.n, (uint64_t)c->run.seed,
+                       c->data.shuffle, f);
+    if (!rc && comm_learns(s->comm))
+        rc = learn_open(s, f);
+    if (!rc && comm_generates(s->comm))
+        rc = session_generator(s, RANDOM_SAMPLE, &s->generator, f);
+    if (!rc && comm_rank(s->comm) == 0)
+        rc = make_admission(s, f);
+    return rc;
+}
+
+static void say_header(const struct session *s, const char *dir)
+{
+    const struct config *c = s->cfg;
+    const struct model_config *m = model_cfg(s->model);
+
+    log0_line(LOG_INFO, "dapo build=%s run=%s seed=%" PRId64, s->identity.build, dir,
+              c->run.seed);
+    log0_line(LOG_INFO,
+              "ranks=%d learners=%d replicas=%d threads=%" PRId64 " slots=%" PRId64
+              " backend=%s",
+              comm_size(s->comm), comm_learners(s->comm), comm_replicas(s->comm),
+              c->ranks.threads, c->rollout.slots, s->backend->name);
+    log0_line(LOG_INFO, "model=%s parameters=%zu layers=%d dim=%d vocab=%d stop_ids=%d",
+              c->model.path, model_n_params(s->model), m->layers, m->dim, m->vocab,
+              m->n_stop);
+    log0_line(LOG_INFO,
+              "prompts=%" PRId64 " too_long=%" PRId64 " held_out=%" PRId64
+              " template=%d",
+              s->train.n, s->train.too_long, s->eval.n, c->prompt.template);
+}
+
+static int evaluate_into_all(struct session *s, bool initial, struct fault *f)
+{
+    struct eval_result e;
+    int rc = evaluate_all(s, NULL, &e, f);
+
+    if (rc)
+        return rc;
+    if (initial) {
+        s->metrics[METRIC_EVAL_INITIAL] = e.average_at_n;
+    } else {
+        s->metrics[METRIC_EVAL_AVERAGE] = e.average_at_n;
+        s->metrics[METRIC_EVAL_PASS] = e.pass_at_n;
+        s->metrics[METRIC_EVAL_FOUND] = e.found_rate;
+        s->metrics[METRIC_EVAL_TOKENS] = e.mean_tokens;
+    }
+    log0_line(LOG_INFO,
+              "eval step=%" PRId64 " problems=%" PRId64 " avg@%" PRId64
+              "=%.4f pass@%" PRId64 "=%.4f found=%.4f mean_tokens=%.1f seconds=%.1f",
+              s->step, e.problems, s->cfg->eval.samples, e.average_at_n,
+              s->cfg->eval.samples, e.pass_at_n, e.found_rate, e.mean_tokens,
+              e.seconds);
+    return 0;
+}
+
+static int64_t available(const struct session *s)
+{
+    return s->cfg->data.epochs ? s->cfg->data.epochs * s->train.n - s->cursor
+                               : INT64_MAX;
+}
+
+static bool finished(const struct session *s)
+{
+    return s->step >= s->cfg->run.steps || available(s) <= 0;
+}
+
+static int write_step_all(struct session *s, const struct settled *r, int64_t version,
+                          struct fault *f)
+{
+    struct metric metric[METRIC_COUNT];
+    struct step_record rec = {
+        .step = s->step,
+        .policy_version = version,
+        .closed_by = closed_text(r->closed),
+        .identity = &s->identity,
+        .n_metrics = METRIC_COUNT,
+        .metrics = metric,
+        .n_groups = r->n_mine,
+        .groups = (const struct group *const *)r->mine,
+    };
+
+    memcpy(rec.ledger_tokens, r->ledger, sizeof rec.ledger_tokens);
+    tally_all(s, r, rec.ledger_seconds);
+    for (int i = 0; i < METRIC_COUNT; i++) {
+        metric[i].value = s->metrics[i];
+        snprintf(metric[i].name, sizeof metric[i].name, "%s", metric_names[i].name);
+    }
+    return store_step_all(s->store, &rec, f);
+}
+
+static void say_step(const struct session *s, const struct settled *r)
+{
+    const double *m = s->metrics;
+
+    log0_line(LOG_INFO,
+              "step=%" PRId64 " acc=%.3f groups=%d/%" PRId64 " candidates=%" PRId64
+              " tokens=%.0f waste=%.2f len=%.1f loss=%+.4f norm=%.3f entropy=%.3f "
+              "clip=%.4f max_log_ratio=%.2g gen=%.2fs learn=%.2fs closed_by=%s",
+              s->step, m[METRIC_REWARD_ACCURACY], r->n_batch, s->cfg->admission.groups,
+              r->started, m[METRIC_TOKENS], m[METRIC_WASTED], m[METRIC_MEAN_TOKENS],
+              m[METRIC_LOSS], m[METRIC_GRAD_NORM], m[METRIC_ENTROPY], m[METRIC_CLIP],
+              m[METRIC_MAX_LOG_RATIO], m[METRIC_T_GENERATE], m[METRIC_T_LEARN],
+              closed_text(r->closed));
+}
+
+static int short_batch(const struct session *s, const struct settled *r,
+                       struct fault *f)
+{
+    const struct config *c = s->cfg;
+
+    if (c->admission.on_short_batch != SHORT_ERROR || r->n_batch >= c->admission.groups)
+        return 0;
+    return fault_set(
+        f, FAULT_DATA,
+        "step %" PRId64 " closed by %s with %d of %" PRId64
+        " trainable groups and admission.on_short_batch = error; use easier "
+        "or harder prompts, raise admission.max_multiplier, or choose train",
+        s->step + 1, closed_text(r->closed), r->n_batch, c->admission.groups);
+}
+
+/* What follows a settled batch: train, publish, evaluate, write. */
+static int complete_step_all(struct session *s, const struct settled *r,
+                             struct fault *f)
+{
+    struct share share = {0};
+    int64_t version = s->updates;
+    double start = clock_now();
+    int rc = short_batch(s, r, f);
+
+    if (!rc)
+        rc = deliver_all(s, r, &share, f);
+    s->metrics[METRIC_T_DELIVER] = clock_now() - start;
+    if (!rc)
+        rc = learn_all(s, &share, f);
+    share_free(&share);
+    if (!rc)
+        rc = publish_all(s, f);
+    if (rc)
+        return rc;
+    s->metrics[METRIC_T_STEP] = clock_now() - s->started;
+    s->cursor += r->consumed;
+    s->step++;
+    if (s->eval.n &&
+        ((s->cfg->eval.every && s->step % s->cfg->eval.every == 0) || finished(s)))
+        rc = evaluate_into_all(s, false, f);
+    if (!rc)
+        rc = write_step_all(s, r, version, f);
+    if (!rc)
+        say_step(s, r);
+    return rc;
+}
+
+/* One step; *stopped if the run was asked to stop, in which case nothing happened. */
+static int step_all(struct session *s, bool *stopped, struct fault *f)
+{
+    struct settled r;
+    int rc = 0;
+
+    for (int i = METRIC_EVAL_INITIAL; i < METRIC_COUNT; i++)
+        s->metrics[i] = NAN;
+    if (s->step == 0 && s->eval.n)
+        rc = evaluate_into_all(s, true, f);
+    s->started = clock_now();
+    if (!rc)
+        rc = generate_all(s, available(s), &r, f);
+    if (rc)
+        return rc;
+    *stopped = r.abandoned;
+    if (!r.abandoned)
+        rc = complete_step_all(s, &r, f);
+    settled_free(&r);
+    return rc;
+}
+
+static int loop_all(struct session *s, const char *dir, struct fault *f)
+{
+    int64_t saved = s->step;
+    bool stopped = false;
+    int rc = 0;
+
+    while (!rc && !stopped && !finished(s)) {
+        rc = step_all(s, &stopped, f);
+        if (!rc && !stopped)
+            stopped = stop_agreed_all(s);
+        if (!rc && !stopped && s->cfg->run.save_every &&
+            s->step % s->cfg->run.save_every == 0 && !finished(s)) {
+            rc = save_all(s, f);
+            saved = s->step;
+        }
+    }
+    if (!rc && s->step != saved)
+        rc = save_all(s, f);
+    if (!rc)
+        rc = store_index_all(s->store, f);
+    if (rc)
+        return rc;
+    if (stopped && !finished(s))
+        return fault_set(f, FAULT_STOPPED,
+                         "%s: stopped on request after step %" PRId64
+                         ", checkpoint saved; the same command goes on from there",
+                         dir, s->step);
+    log0_line(LOG_INFO, "done steps=%" PRId64 " stop_reason=%s", s->step,
+              s->step >= s->cfg->run.steps ? "steps" : "data");
+    return 0;
+}
+
+/* Rank 0 writes the resolved job file and opens log.txt. */
+static int open_files(const struct session *s, const char *dir, struct fault *f)
+{
+    struct bytes job = {0};
+    char *path = NULL;
+    int rc = 0;
+
+    if (comm_rank(s->comm) != 0)
+        return 0;
+    path = path_join(dir, "log.txt", f);
+    rc = path ? 0 : f->code;
+    if (!rc && log_tee(path))
+        rc = fault_set(f, FAULT_FILE, "%s: can't be opened for appending", path);
+    free(path);
+    path = rc ? NULL : path_join(dir, "job.ini", f);
+    if (!rc)
+        rc = config_print(s->cfg, true, &job, f);
+    if (!rc && path)
+        rc = file_publish(path, job.data, job.len, f);
+    free(path);
+    bytes_free(&job);
+    return rc;
+}
+
+static int run_all(struct session *s, const char *dir, struct fault *f)
+{
+    int rc = comm_split_all(s->comm, (int)s->cfg->ranks.learners, f);
+
+    if (!rc)
+        rc = open_roles(s, f);
+    rc = comm_agree_all(s->comm, rc, f);
+    if (!rc)
+        rc = store_open_all(&s->store, s->comm, dir, f);
+    if (!rc)
+        rc = resume_all(s, dir, f);
+    if (!rc)
+        rc = comm_agree_all(s->comm, open_files(s, dir, f), f);
+    if (!rc) {
+        say_header(s, dir);
+        rc = publish_all(s, f); /* everyone starts from the root's weights */
+    }
+    if (!rc)
+        rc = loop_all(s, dir, f);
+    store_close_all(s->store);
+    log_tee(NULL);
+    return rc;
+}
+
+int train_run_all(struct comm *c, const struct config *cfg, struct fault *f)
+{
+    struct session s;
+    char *dir = path_join(cfg->run.dir, cfg->run.name, f);
+    int rc;
+
+    catch_signals();
+    rc = session_open(&s, c, cfg, f);
+    rc = comm_agree_all(c, dir ? rc : f->code, f);
+    if (!rc)
+        rc = run_all(&s, dir, f);
+    session_close(&s);
+    free(dir);
+    return rc;
+}
