@@ -55,6 +55,8 @@ int config_read(struct config *c, const char *path, const char *const *set, int 
 int config_parse(struct config *c, const char *name, const char *text,
                  const char *const *set, int n, struct fault *f);
 
+/* Settings that contradict each other: FAULT_CONFIG says why. */
+int config_check(const struct config *c, struct fault *f);
 /* The resolved job file; with `comments` unit, range and meaning above each key. */
 int config_print(const struct config *c, bool comments, struct bytes *out,
                  struct fault *f);

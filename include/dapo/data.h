@@ -1,7 +1,7 @@
 /* data.h - prompt files, their preparation, their order, the cursor.
  *
  * A prompt file is JSON lines with "id" (string), "question", "answer" (strings) and
- * optionally "data_source"; `dapo prepare` makes one from JSON lines or Parquet in
+ * optionally "data_source" and "solution"; `dapo prepare` makes one from JSON lines or Parquet in
  * verl's schema and writes a manifest beside it.
  */
 #ifndef DAPO_DATA_H
@@ -13,15 +13,16 @@
 #include "dapo/fault.h"
 
 struct prompt {
-    const char *id, *question, *answer,
-        *source; /* owned by the set; source may be "" */
+    /* owned by the set; source and solution may be "" */
+    const char *id, *question, *answer, *source;
+    const char *solution; /* worked answer, for supervised training */
 };
 
 struct prompts { /* plain data, free with prompts_free */
     size_t n;
     struct prompt *row;
     unsigned long long
-        hash;    /* of the rows' four fields in file order: identity in files */
+        hash;    /* of the rows' fields in file order: identity in files */
     void *store; /* what the strings live in */
 };
 

@@ -37,7 +37,4 @@ int config_set(struct config *c, const struct setting *s, const char *value,
 /* Append the value as it is written in a job file. */
 int config_format(const struct config *c, const struct setting *s, struct bytes *out,
                   struct fault *f);
-/* Values of other settings that contradict each other: FAULT_CONFIG says why. */
-int config_check(const struct config *c, struct fault *f);
-
 #endif

@@ -8,7 +8,7 @@
 #include "dapo/mem.h"
 #include "keys.h"
 
-enum { FIELDS = 4 };
+enum { FIELDS = 5 };
 
 /* While the store still moves, a row is the offsets of its fields. */
 struct reader {
@@ -20,7 +20,8 @@ struct reader {
 
 static int add_row(struct reader *r, const json_t *json, struct fault *f)
 {
-    static const char *const name[FIELDS] = {"id", "question", "answer", "data_source"};
+    static const char *const name[FIELDS] = {"id", "question", "answer", "data_source",
+                                            "solution"};
     int rc;
 
     if (!json_is_object(json))
@@ -30,7 +31,7 @@ static int add_row(struct reader *r, const json_t *json, struct fault *f)
         return f->code;
     for (int k = 0; k < FIELDS; k++) {
         const json_t *value = json_object_get(json, name[k]);
-        bool optional = k == 3;
+        bool optional = k >= 3;
         const char *text = value || !optional ? json_string_value(value) : "";
 
         if (!text || (!*text && !optional))
@@ -113,7 +114,8 @@ static int fill(struct prompts *out, struct reader *r, struct fault *f)
         const size_t *at = r->at[i];
         const char *s = r->store.data;
 
-        out->row[i] = (struct prompt){s + at[0], s + at[1], s + at[2], s + at[3]};
+        out->row[i] = (struct prompt){s + at[0], s + at[1], s + at[2], s + at[3],
+                                        s + at[4]};
     }
     out->hash = hash64(r->store.data, r->store.len, 0);
     out->store = r->store.data;

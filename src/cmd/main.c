@@ -1,0 +1,142 @@
+/* main.c - dapo COMMAND [ARGUMENTS] [--set section.key=value]... */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "dapo/log.h"
+
+static const struct command {
+    const char *name;
+    int (*run)(struct cmd_env *, struct fault *);
+    int flags;
+    const char *usage, *text;
+} commands[] = {
+#define COMMAND(name, function, flags, usage, text) \
+    {name, function, flags, usage, text},
+#include "cmd/cmd.def"
+#undef COMMAND
+};
+#define N_COMMANDS (sizeof commands / sizeof commands[0])
+
+static const struct command *find(const char *name)
+{
+    for (size_t i = 0; name && i < N_COMMANDS; i++)
+        if (!strcmp(commands[i].name, name))
+            return &commands[i];
+    return NULL;
+}
+
+int cmd_help(struct cmd_env *e, struct fault *f)
+{
+    const struct command *c = e->argc > 0 ? find(e->argv[0]) : NULL;
+
+    if (e->argc > 0 && !c)
+        return fault_set(f, FAULT_USAGE, "there is no command %.60s; try dapo help",
+                         e->argv[0]);
+    if (c) {
+        printf("usage: dapo %s %s%s\n\n%s\n", c->name, c->usage,
+               c->flags & CMD_JOB ? " [--set section.key=value]..." : "", c->text);
+        if (c->flags & CMD_JOB)
+            printf("\nSettings and their meaning: dapo config\n");
+        return 0;
+    }
+    printf("dapo - reinforcement learning of language models as a plain MPI job\n\n");
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        printf("  %-10s %s\n", commands[i].name, commands[i].text);
+    printf("\nexit status: 0 done, 64 usage, 65 input, 69 device, 70 bug, 71 system, "
+           "74 file,\n75 stopped on purpose (run again), 78 configuration\n");
+    return 0;
+}
+
+/* Read the job file named first (config may do without), with the overrides. */
+static int read_job(struct cmd_env *e, struct fault *f)
+{
+    bool given = e->argc > 0 && e->argv[0][0] != '-';
+
+    if (given) {
+        e->job = e->argv[0];
+        e->argc--;
+        e->argv++;
+    } else if (strcmp(e->name, "config")) {
+        return fault_set(f, FAULT_USAGE, "dapo %s needs a job file; see dapo help %s",
+                         e->name, e->name);
+    }
+    return config_read(&e->cfg, e->job, e->set, e->n_set, f);
+}
+
+/* Take every "--set X" and "--resume X" out of the arguments. */
+static int take_overrides(struct cmd_env *e, struct fault *f)
+{
+    char **set = calloc((size_t)e->argc + 1, sizeof *set);
+    int n = 0, rc = 0;
+
+    if (!set)
+        return fault_set(f, FAULT_SYSTEM, "no memory for the arguments");
+    for (const char *value; !rc; n++) {
+        rc = cmd_option(e, "--set", &value, f);
+        if (rc || !value)
+            break;
+        set[n] = strdup(value);
+    }
+    e->set = (const char *const *)set;
+    e->n_set = n;
+    return rc;
+}
+
+static int run(struct cmd_env *e, const struct command *c, struct fault *f)
+{
+    int rc = take_overrides(e, f);
+
+    if (!rc && c->flags & CMD_JOB)
+        rc = read_job(e, f);
+    if (e->comm)
+        rc = comm_agree_all(e->comm, rc, f);
+    if (!rc && c->flags & CMD_JOB)
+        log_open(e->comm ? comm_rank(e->comm) : -1, (enum log_level)e->cfg.run.log);
+    if (!rc)
+        rc = c->run(e, f);
+    return rc;
+}
+
+static void report(const struct cmd_env *e, int rc, const struct fault *f)
+{
+    if (!rc || (e->comm && comm_rank(e->comm) != 0))
+        return;
+    fflush(stdout);
+    if (f->rank >= 0)
+        fprintf(stderr, "dapo: rank %d: %s (%s)\n", f->rank, f->text, fault_text(rc));
+    else
+        fprintf(stderr, "dapo: %s (%s)\n", f->text, fault_text(rc));
+}
+
+int main(int argc, char **argv)
+{
+    struct fault f = FAULT_INIT;
+    struct cmd_env e = {.name = argc > 1 ? argv[1] : "help"};
+    const struct command *c;
+    int rc;
+
+    if (!strcmp(e.name, "--help") || !strcmp(e.name, "-h"))
+        e.name = "help";
+    c = find(e.name);
+    if (!c) {
+        fprintf(stderr, "dapo: there is no command %.60s; try dapo help (%s)\n", e.name,
+                fault_text(FAULT_USAGE));
+        return FAULT_USAGE;
+    }
+    if (c->flags & CMD_MPI)
+        comm_open_all(&e.comm, &argc, &argv);
+    e.argc = argc > 2 ? argc - 2 : 0;
+    e.argv = argv + (argc > 2 ? 2 : argc);
+    log_open(e.comm ? comm_rank(e.comm) : -1, LOG_INFO);
+    rc = run(&e, c, &f);
+    if (!rc && fflush(stdout))
+        rc = fault_set(&f, FAULT_FILE, "standard output could not be written");
+    report(&e, rc, &f);
+    for (int i = 0; i < e.n_set; i++)
+        free((char *)(size_t)e.set[i]);
+    free((void *)(size_t)e.set);
+    comm_close_all(e.comm);
+    return rc;
+}
