@@ -448,12 +448,11 @@ static json_t *rope_to_json(const struct model_config *c)
                          r->factor, "low_freq_factor", r->low, "high_freq_factor",
                          r->high, "original_max_position_embeddings", r->original);
     case ROPE_YARN:
-        return json_pack("{s:s, s:f, s:f, s:f, s:i, s:f, s:b}", "rope_type", "yarn",
+        return json_pack("{s:s, s:f, s:f, s:f, s:i, s:b, s:o*}", "rope_type", "yarn",
                          "factor", r->factor, "beta_slow", r->low, "beta_fast", r->high,
-                         "original_max_position_embeddings", r->original,
-                         "attention_factor",
-                         r->attention > 0 ? r->attention : yarn_scale(r->factor, 1),
-                         "truncate", r->whole);
+                         "original_max_position_embeddings", r->original, "truncate",
+                         r->whole, "attention_factor",
+                         r->attention > 0 ? json_real(r->attention) : NULL);
     }
     return NULL;
 }

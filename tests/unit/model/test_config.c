@@ -167,15 +167,20 @@ static void unsupported_configs_are_refused(void)
 static void broken_json_is_refused(void)
 {
     static const char *const broken[] = {
-        "", "{", "[]", "{\"a\": 1, \"a\": 2}", "{\"hidden_size\": 1e999}", "\xff\xfe",
+        "", "{", "[]", "{\"hidden_size\": 1e999}", "\xff\xfe",
     };
     struct fault f = FAULT_INIT;
     struct model_config c;
+    char twice[2 * sizeof qwen25];
 
     for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
         put("config.json", broken[i]);
         CHECK_INT(model_config_read(&c, check_tmp(), &f), FAULT_DATA);
     }
+    snprintf(twice, sizeof twice, "{\"vocab_size\": 200000, %s", qwen25 + 1);
+    put("config.json", twice);
+    CHECK_INT(model_config_read(&c, check_tmp(), &f), FAULT_DATA);
+    CHECK(strstr(f.text, "duplicate") != NULL);
     put("config.json", qwen25);
     put("generation_config.json", "[]");
     CHECK_INT(model_config_read(&c, check_tmp(), &f), FAULT_DATA);

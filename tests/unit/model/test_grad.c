@@ -232,6 +232,33 @@ static void invariant_3_packing(void)
     }
 }
 
+/* The same rows in two calls of the head, with weights that sum to the first's. */
+static void heads_of_the_same_rows_add_up(void)
+{
+    struct model *m = tiny_model(ARCH_QWEN2, &backend_cpu, COMPUTE_F32, REAL);
+    struct task t = make_task((const int[]){40}, 1);
+    struct fault f = FAULT_INIT;
+    float *a, *b, part[2][ROWS];
+
+    CHECK_OK(model_grad_zero(m, &f), &f);
+    add_gradient(m, &t, 1);
+    a = copy_gradient(m);
+    for (int i = 0; i < t.n; i++) {
+        part[0][i] = 0.75f * t.coef[i];
+        part[1][i] = 0.25f * t.coef[i];
+    }
+    forward(m, &t);
+    for (int k = 0; k < 2; k++)
+        CHECK_OK(model_head(m, t.at, t.next, t.n, 0.7f, NULL, NULL, slope, part[k], &f),
+                 &f);
+    CHECK_OK(model_backward(m, &f), &f);
+    b = copy_gradient(m);
+    CHECK_NEAR(distance(a, b, model_n_params(m)), 0, 1e-6);
+    free(a);
+    free(b);
+    model_free(m);
+}
+
 /* -- the head -------------------------------------------------------------------------
  */
 
@@ -302,4 +329,5 @@ static void wrong_calls_are_faults(void)
 
 CASES(CASE(qwen2_finite_differences), CASE(qwen3_finite_differences),
       CASE(llama_finite_differences), CASE(invariant_3_packing),
-      CASE(top_is_sorted_log_softmax), CASE(wrong_calls_are_faults));
+      CASE(heads_of_the_same_rows_add_up), CASE(top_is_sorted_log_softmax),
+      CASE(wrong_calls_are_faults));

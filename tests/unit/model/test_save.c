@@ -180,7 +180,7 @@ static void random_weights_are_as_said(void)
     struct model *m[3];
     struct fault f = FAULT_INIT;
     const struct model_tensor *t;
-    double sum = 0, square = 0, n = 0;
+    double sum = 0, square = 0, pairs = 0, rows = 0, n = 0;
     int n_tensors;
 
     for (int i = 0; i < 3; i++)
@@ -198,11 +198,20 @@ static void random_weights_are_as_said(void)
                 CHECK(x == 1);
                 continue;
             }
+            if (e + 1 < t[i].rows * t[i].cols)
+                pairs += x * (double)model_params(m[0])[t[i].first + (size_t)e + 1];
             sum += x;
             square += x * x;
             n++;
         }
     CHECK_NEAR(sum / n, 0, 4 * 0.02 / sqrt(n));
+    CHECK_NEAR(pairs / n, 0, 4 * 0.0004 / sqrt(n));
+    /* gate_proj and up_proj are of the same shape */
+    for (int e = 0; e < c.ffn * c.dim; e++)
+        rows += (double)model_params(m[0])[t[9].first + (size_t)e] *
+                (double)model_params(m[0])[t[10].first + (size_t)e];
+    CHECK_TEXT(t[9].name, "model.layers.0.mlp.gate_proj.weight");
+    CHECK_NEAR(rows / (c.ffn * c.dim), 0, 4 * 0.0004 / sqrt(c.ffn * c.dim));
     CHECK_NEAR(square / n, 0.0004, 4 * 0.0004 * sqrt(2 / n));
     for (int i = 0; i < 3; i++)
         model_free(m[i]);
