@@ -1,10 +1,11 @@
-"""Make tests/ref/text/{tokenizer.json,encode.jsonl,chat.jsonl} with Hugging Face's tokenizers and Jinja.
+"""Make tests/ref/text/{tokenizer.json,encode.jsonl,split.jsonl,chat.jsonl} with Hugging Face's tokenizers and Jinja.
 
     python tests/ref/text_cases.py [DIR with Qwen3's tokenizer.json and tokenizer_config.json]
 
 tokenizer.json   BpeTrainer on corpus.txt: 256 bytes and 144 merges, then added tokens of every kind
 encode.jsonl     {variant, special, text, ids, back}: ids of random texts, under other pre-tokenizers too;
                  back = decode without special tokens, null where we differ on purpose
+split.jsonl      {pattern, text, pieces}
 chat.jsonl       {kind, system, user, text, ids}: Qwen3's own template; Qwen2.5's as written below;
                  ids = of the rendered text by Qwen3's tokenizer
 """
@@ -22,6 +23,7 @@ QWEN2 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{
          r"|\s*[\r\n]+|\s+(?!\S)|\s+")
 QWEN35 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}"
           r"| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
+GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 LLAMA3 = QWEN2.replace(r"|\p{N}|", r"|\p{N}{1,3}|")
 # What Qwen2.5-*-Instruct's template does without tools; two messages at most here.
 QWEN25_CHAT = """{%- if messages[0]['role'] == 'system' %}
@@ -103,9 +105,10 @@ def encode_cases(rng):
         for k in range(160 if name == "base" else 50):
             text = "".join(rng.choices(ATOMS, k=rng.choice([1, 2, 3, 5, 8, 13])))
             if k == 0:
-                text = "a" * 40 + "the answer" * 5 + "e" * 60 + "\u4e2d" * 30
+                text = "a" * 40 + "the answer" * 5 + "e" * 60 + "\u4e2d" * 30 + "!" * 61
             if k == 1:  # one long word
-                text = "".join(rng.choices("theansrow", k=1500))
+                text = "".join(rng.choices(["he", "er", "re", "es", "st", "th", "answer", "s", "t", "e", "r", "o", "ng", "n",
+                                            "ou", "ur", "as", "a", "l", "all", "ab", "in", "um"], k=900))
             for special in (True, False)[:1 if k < 2 else 2]:
                 t.encode_special_tokens = not special
                 ids = t.encode(text, add_special_tokens=False).ids
@@ -113,6 +116,15 @@ def encode_cases(rng):
                        # The library decodes an added token's Latin-1 letters as bytes; we don't.
                        "back": None if t.token_to_id("cafe\u0301") in ids
                        else t.decode(ids, skip_special_tokens=True)}
+
+
+def split_cases(rng):
+    patterns = [QWEN2, QWEN35, LLAMA3, GPT2, r"\d+|\D", r"[\s.]+", r"x*", r"^.|[]a]$"]
+    for pattern in patterns:
+        for text in [" \u180e \u180ea", "\u0663\u0664 12\u00b2", "x\u00e9xx", "ab\n]\nca"] + [
+                "".join(rng.choices(ATOMS, k=12)) for _ in range(12)]:
+            pieces = split(pattern).pre_tokenize_str(text)
+            yield {"pattern": pattern, "text": text, "pieces": [p for p, _ in pieces]}
 
 
 def chat_cases(folder):
@@ -140,5 +152,6 @@ def save(name, rows):
 
 train()
 save("encode.jsonl", encode_cases(random.Random(7)))
+save("split.jsonl", split_cases(random.Random(8)))
 if len(sys.argv) > 1:
     save("chat.jsonl", chat_cases(sys.argv[1]))
