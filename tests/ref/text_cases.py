@@ -50,14 +50,31 @@ def split(pattern):
     return pre_tokenizers.Split(Regex(pattern), "isolated")
 
 
-def train():
+def dense_words():
+    """200 words of 12 letters a, b, c: a tokenizer trained on them knows nearly all pairs."""
+    state, words = 1, []
+    for _ in range(200):
+        word = ""
+        for _ in range(12):
+            state = (state * 1103515245 + 12345) % 2**32
+            word += "abc"[(state >> 16) % 3]
+        words.append(word)
+    return words
+
+
+def train(texts):
     t = Tokenizer(models.BPE())
     t.normalizer = normalizers.NFC()
     t.pre_tokenizer = pre_tokenizers.Sequence([split(QWEN2), byte_level()])
     t.decoder = decoders.ByteLevel(add_prefix_space=False, trim_offsets=False, use_regex=False)
     trainer = trainers.BpeTrainer(vocab_size=400, show_progress=False, special_tokens=[],
                                   initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
-    t.train_from_iterator((HERE / "corpus.txt").read_text().split("\n"), trainer)
+    t.train_from_iterator(texts, trainer)
+    return t
+
+
+def fixture():
+    t = train((HERE / "corpus.txt").read_text().split("\n"))
     t.add_special_tokens([AddedToken(x, normalized=False, special=True)
                           for x in ("<|endoftext|>", "<|im_start|>", "<|im_end|>")])
     t.add_tokens([AddedToken("<think>", normalized=False), AddedToken("</think>", normalized=False),
@@ -66,10 +83,11 @@ def train():
                   AddedToken("two words", normalized=False)])
     t.add_special_tokens([AddedToken("[\u00dcber]", normalized=True, special=True)])
     t.save(str(HERE / "tokenizer.json"), pretty=False)
-    return t
 
 
 def variant(name):
+    if name == "dense":
+        return train(dense_words())
     t = Tokenizer.from_file(str(HERE / "tokenizer.json"))
     if name == "gpt2":
         t.pre_tokenizer = byte_level(True)
@@ -100,13 +118,15 @@ ATOMS = (list("aeinorst") + list(" \n\t.,'0123456789") +
 
 
 def encode_cases(rng):
-    for name in ("base", "gpt2", "qwen3.5", "llama3", "two"):
+    for name in ("base", "gpt2", "qwen3.5", "llama3", "two", "dense"):
         t = variant(name)
-        for k in range(160 if name == "base" else 50):
+        for k in range(160 if name == "base" else 15 if name == "dense" else 50):
             text = "".join(rng.choices(ATOMS, k=rng.choice([1, 2, 3, 5, 8, 13])))
-            if k == 0:
+            if name == "dense":
+                text = "".join(rng.choices("abc", k=20 * k))
+            elif k == 0:
                 text = "a" * 40 + "the answer" * 5 + "e" * 60 + "\u4e2d" * 30 + "!" * 61
-            if k == 1:  # one long word
+            elif k == 1:  # one long word
                 text = "".join(rng.choices(["he", "er", "re", "es", "st", "th", "answer", "s", "t", "e", "r", "o", "ng", "n",
                                             "ou", "ur", "as", "a", "l", "all", "ab", "in", "um"], k=900))
             for special in (True, False)[:1 if k < 2 else 2]:
@@ -150,7 +170,7 @@ def save(name, rows):
             out.write(json.dumps(row, ensure_ascii=True, separators=(",", ":")) + "\n")
 
 
-train()
+fixture()
 save("encode.jsonl", encode_cases(random.Random(7)))
 save("split.jsonl", split_cases(random.Random(8)))
 if len(sys.argv) > 1:
