@@ -46,30 +46,48 @@ static const struct prompt *by_id(const struct prompts *p, const char *id)
     "}}\n"
 
 /* One row for each way a row can look. */
-static const char raw[] = //
-    VERL("\"u7\"", PRE "One  plus\\n one?" POST, "\"2\"")
-        VERL("\"u3\"", "One plus one?", "\" 2 \"") /* a duplicate with a smaller id */
-    VERL("5", "Two?", "\"2\"") VERL("6", "Two?", "\"3\"") /* a conflict, and a copy */
-    VERL("7", "Two?", "\"2\"")                            /* of it */
-    VERL("8", PRE POST, "\"2\"")                          /* no question */
-    VERL("9", "No answer?", "\"\"") VERL("10", "No answer?", "[]")
-        VERL("11", "A list?", "[\"4\", \"5\"]") VERL("12", "A number?", "0") VERL(
-            "null", "No id?",
-            "\"-1\"") "\n" /* a blank line is no row, but counts as a line */
-                      "{\"id\":60,\"problem\":\"Plain \\u4e2d?\",\"answer\":\"3.50\"}\n"
-                      "{\"question\":\"Plainer?\",\"answer\":2.5,\"id\":\"u3\"}\n"
-                      "{\"prompt\":\"A "
-                      "string?\",\"reward_model\":{\"ground_truth\":7}}\n"
-                      "{\"prompt\":[{\"role\":\"system\",\"content\":\"S\"},{\"role\":"
-                      "\"user\",\"content\":"
-                      "\"Turns?\"}],\"answer\":\"1\",\"id\":\"t\"}\n"
-                      "{\"prompt\":[],\"answer\":\"1\"}\n"
-                      "{\"prompt\":[7],\"answer\":\"1\"}\n"
-                      "{}";
+static const char *const raw[] = {
+    VERL("\"u7\"", PRE "One  plus\\n one?" POST, "\"2\""),
+    VERL("\"u3\"", "One plus one?", "\" 2 \""), /* a duplicate with a smaller id */
+    VERL("5", "Two?", "\"2\""),                 /* a conflict */
+    VERL("6", "Two?", "\"3\""),
+    VERL("7", "Two?", "\"2\""),
+    VERL("8", PRE POST, "\"2\""), /* no question */
+    VERL("9", "No answer?", "\"\""),
+    VERL("10", "No answer?", "[]"),
+    VERL("11", "A list?", "[\"4\", \"5\"]"),
+    VERL("12", "A number?", "0"),
+    VERL("null", "No id?", "\"-1\""),
+    /* prefix and suffix may not share their newlines */
+    VERL("13", PRE "Remember to put your answer on its own line after \\\"Answer:\\\".",
+         "\"1\""),
+    "\n", /* a blank line is no row, but counts as a line */
+    "{\"id\":60,\"problem\":\"Plain \\u4e2d?\",\"answer\":\"3.50\"}\n",
+    "{\"question\":\"Plainer?\",\"answer\":2.5,\"id\":\"u3\"}\n",
+    "{\"prompt\":\"A string?\",\"reward_model\":{\"ground_truth\":7}}\n",
+    "{\"prompt\":[{\"role\":\"system\",\"content\":\"S\"},"
+    "{\"role\":\"user\",\"content\":\"Turns?\"},"
+    "{\"role\":\"assistant\",\"content\":\"Hm.\"}],\"answer\":\"1\",\"id\":\"t\"}\n",
+    "{\"prompt\":[],\"answer\":\"1\"}\n",
+    "{\"prompt\":[7],\"answer\":\"1\"}\n",
+    "{}",
+};
+
+static const char *written_raw(int k)
+{
+    struct bytes all = {0};
+    struct fault f = FAULT_INIT;
+
+    for (size_t i = 0; i < sizeof raw / sizeof *raw; i++)
+        CHECK_OK(bytes_add(&all, raw[i], strlen(raw[i]), &f), &f);
+    written(k, "raw.jsonl", all.data);
+    bytes_free(&all);
+    return file[k];
+}
 
 static void each_rule(void)
 {
-    const char *in = written(0, "raw.jsonl", raw);
+    const char *in = written_raw(0);
     struct prepare p = {.inputs = &in, .n_inputs = 1, .out = path(1, "train.jsonl")};
     struct prepare_counts n;
     struct fault f = FAULT_INIT;
@@ -77,27 +95,28 @@ static void each_rule(void)
     const struct prompt *row;
 
     CHECK_OK(prepare_run(&p, &n, &f), &f);
-    CHECK_INT(n.rows, 18);
-    CHECK_INT(n.wrapped, 2);
+    CHECK_INT(n.rows, 19);
+    CHECK_INT(n.wrapped, 3);
     CHECK_INT(n.invalid, 6);
     CHECK_INT(n.duplicates, 1);
     CHECK_INT(n.conflicting_questions, 1);
     CHECK_INT(n.conflicting_rows, 3);
-    CHECK_INT(n.unique, 8);
-    CHECK_INT(n.train, 8);
+    CHECK_INT(n.unique, 9);
+    CHECK_INT(n.train, 9);
     CHECK_INT(n.dev, 0);
     CHECK_INT(n.renamed, 1);
     CHECK_OK(prompts_read(&got, p.out, &f), &f);
-    CHECK_INT(got.n, 8);
+    CHECK_INT(got.n, 9);
     CHECK((row = by_id(&got, "u3")) && !strcmp(row->question, "One plus one?") &&
           !strcmp(row->answer, "2") && !strcmp(row->source, "d"));
     CHECK((row = by_id(&got, "u3#2")) && !strcmp(row->answer, "2.5"));
     CHECK((row = by_id(&got, "11")) && !strcmp(row->answer, "4"));
+    CHECK((row = by_id(&got, "13")) && !strncmp(row->question, "Remember to put", 15));
     CHECK((row = by_id(&got, "12")) && !strcmp(row->answer, "0"));
     CHECK((row = by_id(&got, "10")) && !strcmp(row->question, "No id?"));
     CHECK((row = by_id(&got, "60")) && !strcmp(row->question, "Plain \u4e2d?") &&
           !strcmp(row->answer, "3.50"));
-    CHECK((row = by_id(&got, "14")) && !strcmp(row->question, "A string?"));
+    CHECK((row = by_id(&got, "15")) && !strcmp(row->question, "A string?"));
     CHECK((row = by_id(&got, "t")) && !strcmp(row->question, "Turns?"));
     prompts_free(&got);
 }
@@ -134,7 +153,7 @@ static void input_order_does_not_matter(void)
 
 static void manifest_tells_all(void)
 {
-    const char *in = written(0, "raw.jsonl", raw);
+    const char *in = written_raw(0);
     struct prepare p = {
         .inputs = &in, .n_inputs = 1, .out = path(1, "m.jsonl"), .seed = 42};
     struct prepare_counts n;
@@ -190,6 +209,19 @@ static void broken_input_is_a_fault(void)
             CHECK_TEXT(f.text, t[i].says);
         CHECK(stat(p.out, &st) != 0);
     }
+}
+
+/* White space and a NUL byte are not a blank line. */
+static void a_nul_is_not_blank(void)
+{
+    const char *in = path(0, "nul.jsonl");
+    struct prepare p = {.inputs = &in, .n_inputs = 1, .out = path(1, "no.jsonl")};
+    struct prepare_counts n;
+    struct fault f = FAULT_INIT;
+
+    CHECK_OK(file_publish(in, " \0x\n", 4, &f), &f);
+    CHECK_INT(prepare_run(&p, &n, &f), FAULT_DATA);
+    CHECK(strstr(f.text, "line 1: is not JSON") != NULL);
 }
 
 /* A stand-in for python3: a shell script in DAPO_PYTHON's place. */
@@ -269,7 +301,7 @@ static void dapo_math_17k(void)
     struct prepare p = {.inputs = &in, .n_inputs = 1, .seed = 42};
     struct prepare_counts n;
     struct fault f = FAULT_INIT;
-    struct prompts got;
+    struct prompts got, dev;
     size_t longest = 0, negative = 0;
     int rc;
 
@@ -299,6 +331,12 @@ static void dapo_math_17k(void)
         longest = strlen(a + minus) > longest ? strlen(a + minus) : longest;
         CHECK_INT(strspn(a + minus, "0123456789"), strlen(a + minus));
     }
+    CHECK_INT(got.n, 17126);
+    CHECK_OK(prompts_read(&dev, p.dev_out, &f), &f);
+    CHECK_INT(dev.n, 50);
+    for (size_t i = 0; i < dev.n; i++)
+        CHECK(by_id(&got, dev.row[i].id) == NULL);
+    prompts_free(&dev);
     CHECK(negative > 340 && negative <= 366);
     CHECK_INT(longest, 23);
     prompts_free(&got);
@@ -341,5 +379,5 @@ static void every_real_file(void)
 }
 
 CASES(CASE(each_rule), CASE(input_order_does_not_matter), CASE(manifest_tells_all),
-      CASE(broken_input_is_a_fault), CASE(the_reader_of_parquet_fails),
-      CASE(dapo_math_17k), CASE(every_real_file));
+      CASE(broken_input_is_a_fault), CASE(a_nul_is_not_blank),
+      CASE(the_reader_of_parquet_fails), CASE(dapo_math_17k), CASE(every_real_file));

@@ -331,6 +331,7 @@ static void overlong_numbers(void)
     CHECK_NEAR(reward_overlong(18432, 20480, 4096, 1), -0.5, 0);
     CHECK_NEAR(reward_overlong(20479, 20480, 4096, 1), -0.999755859375, 0);
     CHECK_NEAR(reward_overlong(20480, 20480, 4096, 1), -1, 0);
+    CHECK_NEAR(reward_overlong(20481, 20480, 4096, 1), -1, 0);
     CHECK_NEAR(reward_overlong(99999, 20480, 4096, 1), -1, 0);
     CHECK_NEAR(reward_overlong(3072, 4096, 1024, 1), 0, 0);
     CHECK_NEAR(reward_overlong(3073, 4096, 1024, 1), -0.0009765625, 0);
