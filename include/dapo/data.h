@@ -1,8 +1,8 @@
 /* data.h - prompt files, their preparation, their order, the cursor.
  *
  * A prompt file is JSON lines with "id" (string), "question", "answer" (strings) and
- * optionally "data_source" and "solution"; `dapo prepare` makes one from JSON lines or Parquet in
- * verl's schema and writes a manifest beside it.
+ * optionally "data_source" and "solution"; `dapo prepare` makes one from JSON lines or
+ * Parquet in verl's schema and writes a manifest beside it.
  */
 #ifndef DAPO_DATA_H
 #define DAPO_DATA_H
@@ -21,9 +21,8 @@ struct prompt {
 struct prompts { /* plain data, free with prompts_free */
     size_t n;
     struct prompt *row;
-    unsigned long long
-        hash;    /* of the rows' fields in file order: identity in files */
-    void *store; /* what the strings live in */
+    unsigned long long hash; /* of the rows' fields in file order: identity in files */
+    void *store;             /* what the strings live in */
 };
 
 /* Read a prompt file.  FAULT_FILE; FAULT_DATA with file and line (not a JSON object, a

@@ -21,7 +21,7 @@ struct reader {
 static int add_row(struct reader *r, const json_t *json, struct fault *f)
 {
     static const char *const name[FIELDS] = {"id", "question", "answer", "data_source",
-                                            "solution"};
+                                             "solution"};
     int rc;
 
     if (!json_is_object(json))
@@ -114,8 +114,8 @@ static int fill(struct prompts *out, struct reader *r, struct fault *f)
         const size_t *at = r->at[i];
         const char *s = r->store.data;
 
-        out->row[i] = (struct prompt){s + at[0], s + at[1], s + at[2], s + at[3],
-                                        s + at[4]};
+        out->row[i] =
+            (struct prompt){s + at[0], s + at[1], s + at[2], s + at[3], s + at[4]};
     }
     out->hash = hash64(r->store.data, r->store.len, 0);
     out->store = r->store.data;
