@@ -69,8 +69,9 @@ struct backend {
                       struct fault *f);
     void (*weight_free)(struct weight *w);
     /* Take over the values of master[n_out][n_in] (f32, backend memory), rounded to
-     * nearest even for bf16.  `master` must outlive the weight and is what linear_dx
-     * may read in f32. */
+     * nearest even for bf16; in bf16 the activation is rounded too, on its way into
+     * each product.  `master` must outlive the weight and is what linear_dx may read, in
+     * f32 at each call, in bf16 at the first one after weight_set. */
     int (*weight_set)(struct weight *w, const float *master, struct fault *f);
     /* y[rows][out] = x[rows][in] W^T */
     int (*linear)(float *y, const float *x, const struct weight *w, int rows,
@@ -152,7 +153,9 @@ struct backend {
     /* Draw ids[row] with the uniform number u[row] in [0, 1): temperature, then top-k,
      * then top-p, then inverse transform in id order.  Ties at the k-th value: lower
      * ids stay.  logp[row]: log-prob of the draw over the full vocabulary at
-     * `train_temperature`, the same bits as op logprob gives.  Host memory outputs. */
+     * `train_temperature`, the same bits as op logprob gives.  u, ids and logp in host
+     * memory.  FAULT_DATA when a row's logits are not finite: there is nothing to draw
+     * from (a logit of -inf is fine, and never drawn). */
     int (*sample)(int *ids, float *logp, const float *logits, const float *u, int rows,
                   int vocab, int stride, const struct sampling *s,
                   float train_temperature, struct fault *f);

@@ -1,6 +1,7 @@
 /* backend.c - the list of backends and the way to one by name. */
 #include <string.h>
 
+#include "backend/check.h"
 #include "backend/ops.h"
 
 const struct backend *const backend_list[] = {&backend_cpu, &backend_ref, NULL};
@@ -28,6 +29,12 @@ static int find_plain(const struct backend **out, const char *name, struct fault
 
 int backend_find(const struct backend **out, const char *name, struct fault *f)
 {
+    static const char prefix[] = "check:";
+    const struct backend *b = NULL;
+    int check = !strncmp(name, prefix, sizeof prefix - 1);
+
     *out = NULL;
-    return find_plain(out, name, f);
+    if (find_plain(&b, name + (check ? sizeof prefix - 1 : 0), f))
+        return f->code;
+    return check ? check_wrap(out, b, f) : (*out = b, 0);
 }

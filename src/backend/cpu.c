@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "backend/cpu.h"
-#include "backend/ref.h"
 
 static struct {
     void *p;
@@ -47,6 +46,7 @@ int cpu_open(int device, int threads, struct fault *f)
 void cpu_close(void)
 {
     cpu_dense_close();
+    cpu_rope_close();
     for (int i = 0; i < N_SCRATCH; i++) {
         host_free(scratch[i].p);
         scratch[i].p = NULL;
@@ -54,41 +54,10 @@ void cpu_close(void)
     }
 }
 
-#define CPU_OPS(X) \
-    X(open)        \
-    X(close)       \
-    X(weight_new)  \
-    X(weight_free) \
-    X(weight_set)  \
-    X(linear)      \
-    X(linear_dx)   \
-    X(linear_dw)
-#define REF_OPS(X)  \
-    X(add)          \
-    X(bias)         \
-    X(bias_back)    \
-    X(embed)        \
-    X(embed_back)   \
-    X(gather)       \
-    X(scatter)      \
-    X(rmsnorm)      \
-    X(rmsnorm_back) \
-    X(rope)         \
-    X(swiglu)       \
-    X(swiglu_back)  \
-    X(attend)       \
-    X(attend_back)  \
-    X(logprob)      \
-    X(logprob_back) \
-    X(sample)       \
-    X(sumsq)        \
-    X(adamw)
 #define CPU_ENTRY(op) .op = cpu_##op,
-#define REF_ENTRY(op) .op = ref_##op,
 
 const struct backend backend_cpu = {
     .name = "cpu",
     HOST_OPS(HOST_ENTRY) /**/
-    CPU_OPS(CPU_ENTRY)   /**/
-    REF_OPS(REF_ENTRY)   /**/
+    OWN_OPS(CPU_ENTRY)   /**/
 };

@@ -30,8 +30,9 @@ enum scratch {
  * NULL with FAULT_SYSTEM. */
 void *cpu_scratch(enum scratch which, size_t bytes, struct fault *f);
 
-/* Undo cpu_dense's part of open (cpu_dense.c). */
+/* What the parts keep between calls. */
 int cpu_dense_open(struct fault *f);
 void cpu_dense_close(void);
+void cpu_rope_close(void);
 
 #endif

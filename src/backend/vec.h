@@ -1,0 +1,173 @@
+/* vec.h - private: sixteen floats at a time, and an exponential that vectorises.
+ *
+ * A sum over n values is always sixteen sums of every sixteenth value, put together by
+ * vec_sum, so that its bits depend on the values alone.  Products that are added are
+ * fused explicitly (the compiler may not: -ffp-contract=off). */
+#ifndef DAPO_BACKEND_VEC_H
+#define DAPO_BACKEND_VEC_H
+
+#include <string.h>
+#if defined __AVX2__ || defined __AVX512F__
+#include <immintrin.h>
+#endif
+#include "backend/ops.h"
+
+#define LANES 16
+
+/* The functions below are all inlined, so how vectors are passed never matters. */
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+typedef float vec __attribute__((vector_size(64)));
+
+static inline vec vec_load(const float *p)
+{
+    vec v;
+
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline void vec_store(float *p, vec v)
+{
+    memcpy(p, &v, sizeof v);
+}
+
+/* The first n < LANES values, then `rest`. */
+static inline vec vec_load_part(const float *p, int n, float rest)
+{
+    vec v;
+
+    for (int l = 0; l < LANES; l++)
+        v[l] = l < n ? p[l] : rest;
+    return v;
+}
+
+static inline vec vec_all(float x)
+{
+    return x - (vec){0.0f}; /* minus keeps the sign of -0 */
+}
+
+#if defined __AVX512F__
+/* a b + c, rounded once */
+static inline vec vec_fma(vec a, vec b, vec c)
+{
+    return (vec)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+}
+
+/* a > b ? a : b, so b where a is no number */
+static inline vec vec_max(vec a, vec b)
+{
+    return (vec)_mm512_max_ps((__m512)a, (__m512)b);
+}
+#elif defined __AVX2__ && defined __FMA__
+struct halves {
+    __m256 low, high;
+};
+
+static inline struct halves vec_split(vec v)
+{
+    struct halves h;
+
+    memcpy(&h, &v, sizeof h);
+    return h;
+}
+
+static inline vec vec_join(struct halves h)
+{
+    vec v;
+
+    memcpy(&v, &h, sizeof v);
+    return v;
+}
+
+static inline vec vec_fma(vec a, vec b, vec c)
+{
+    struct halves x = vec_split(a), y = vec_split(b), z = vec_split(c);
+
+    z.low = _mm256_fmadd_ps(x.low, y.low, z.low);
+    z.high = _mm256_fmadd_ps(x.high, y.high, z.high);
+    return vec_join(z);
+}
+
+static inline vec vec_max(vec a, vec b)
+{
+    struct halves x = vec_split(a), y = vec_split(b);
+
+    x.low = _mm256_max_ps(x.low, y.low);
+    x.high = _mm256_max_ps(x.high, y.high);
+    return vec_join(x);
+}
+#else
+static inline vec vec_fma(vec a, vec b, vec c)
+{
+    for (int l = 0; l < LANES; l++)
+        c[l] = __builtin_fmaf(a[l], b[l], c[l]);
+    return c;
+}
+
+static inline vec vec_max(vec a, vec b)
+{
+    for (int l = 0; l < LANES; l++)
+        b[l] = a[l] > b[l] ? a[l] : b[l];
+    return b;
+}
+#endif
+
+/* The sum of the lanes, halving. */
+static inline float vec_sum(vec v)
+{
+    float x[LANES];
+
+    vec_store(x, v);
+    for (int n = LANES / 2; n > 0; n /= 2)
+        for (int l = 0; l < n; l++)
+            x[l] += x[l + n];
+    return x[0];
+}
+
+static inline float vec_most(vec v)
+{
+    float most = v[0];
+
+    for (int l = 1; l < LANES; l++)
+        most = v[l] > most ? v[l] : most;
+    return most;
+}
+
+/* Sum of a[i] b[i]. */
+static inline float vec_dot(const float *a, const float *b, int n)
+{
+    vec sum = {0.0f};
+    int i = 0;
+
+    for (; i + LANES <= n; i += LANES)
+        sum = vec_fma(vec_load(a + i), vec_load(b + i), sum);
+    if (i < n)
+        sum = vec_fma(vec_load_part(a + i, n - i, 0.0f),
+                      vec_load_part(b + i, n - i, 0.0f), sum);
+    return vec_sum(sum);
+}
+
+/* e^x to 2 units in the last place; 0 below -87.3, e^88 above 88; NaN for NaN.  Range
+ * reduction by ln 2 in two parts, then the polynomial of Cephes' expf. */
+static inline float exp_fast(float x)
+{
+    const float round = 12582912.0f; /* 1.5 * 2^23: adding it rounds to an integer */
+    float low = x < -87.3f ? -87.3f : x, r, t, n, p;
+
+    low = low > 88.0f ? 88.0f : low;
+    t = __builtin_fmaf(low, 1.44269504f, round);
+    n = t - round;
+    r = __builtin_fmaf(n, -0.693359375f, low);
+    r = __builtin_fmaf(n, 2.12194440e-4f, r);
+    p = __builtin_fmaf(1.9875691500e-4f, r, 1.3981999507e-3f);
+    p = __builtin_fmaf(p, r, 8.3334519073e-3f);
+    p = __builtin_fmaf(p, r, 4.1665795894e-2f);
+    p = __builtin_fmaf(p, r, 1.6666665459e-1f);
+    p = __builtin_fmaf(p, r, 5.0000001201e-1f);
+    p = __builtin_fmaf(p, r * r, r) + 1.0f;
+    p *= bits_float((float_bits(t) << 23) + 0x3f800000u); /* 2^n */
+    return x < -87.3f ? 0.0f : p;
+}
+
+#endif
