@@ -154,8 +154,8 @@ struct backend {
      * then top-p, then inverse transform in id order.  Ties at the k-th value: lower
      * ids stay.  logp[row]: log-prob of the draw over the full vocabulary at
      * `train_temperature`, the same bits as op logprob gives.  u, ids and logp in host
-     * memory.  FAULT_DATA when a row's logits are not finite: there is nothing to draw
-     * from (a logit of -inf is fine, and never drawn). */
+     * memory.  A logit of -inf is never drawn; where one is NaN or +inf, or all are -inf,
+     * there is nothing to draw from: that row's logp is NaN and its id any below vocab. */
     int (*sample)(int *ids, float *logp, const float *logits, const float *u, int rows,
                   int vocab, int stride, const struct sampling *s,
                   float train_temperature, struct fault *f);

@@ -156,17 +156,20 @@ static double exclude(const struct work *w, const float *x, int n,
     return sum;
 }
 
-static int sample_row(int *id, float *logp, const float *x, double u, int n,
+/* Logits that are not finite make the log-probability NaN; the id is then any. */
+static int sample_row(float *logp, const float *x, double u, int n,
                       const struct sampling *s, float train_temperature,
                       const struct work *w)
 {
     struct soft train, own;
-    double sum;
+    int id;
 
     if (s->temperature <= 0.0f) {
         train = cpu_row_soft(x, n, train_temperature, NULL, NULL);
-        *id = argmax(x, n);
+        id = argmax(x, n);
     } else {
+        double sum;
+
         own = cpu_row_soft(x, n, s->temperature, w->e, w->sums);
         train = s->temperature == train_temperature
                     ? own
@@ -174,10 +177,10 @@ static int sample_row(int *id, float *logp, const float *x, double u, int n,
         sum = own.sum;
         if ((s->top_k > 0 && s->top_k < n) || s->top_p < 1.0f)
             sum = exclude(w, x, n, s, sum);
-        *id = draw(w->e, w->sums, n, u * sum);
+        id = draw(w->e, w->sums, n, u * sum);
     }
-    *logp = cpu_soft_logp(&train, x[*id]);
-    return isfinite(train.sum);
+    *logp = cpu_soft_logp(&train, x[id]);
+    return id;
 }
 
 int cpu_sample(int *ids, float *logp, const float *logits, const float *u, int rows,
@@ -189,11 +192,7 @@ int cpu_sample(int *ids, float *logp, const float *logits, const float *u, int r
     if (work_take(&w, vocab, f))
         return f->code;
     for (int r = 0; r < rows; r++)
-        if (!sample_row(&ids[r], &logp[r], logits + row_at(r, stride), (double)u[r],
-                        vocab, s, train_temperature, &w))
-            return fault_set(f, FAULT_DATA,
-                             "the model's logits of row %d are not finite; are its "
-                             "weights sound?",
-                             r);
+        ids[r] = sample_row(&logp[r], logits + row_at(r, stride), (double)u[r], vocab,
+                            s, train_temperature, &w);
     return 0;
 }

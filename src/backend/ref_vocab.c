@@ -141,13 +141,6 @@ int ref_sample(int *ids, float *logp, const float *logits, const float *u, int r
     for (int r = 0; r < rows; r++)
         ids[r] = draw(c, logits + row_at(r, stride), vocab, (double)u[r], s);
     free(c);
-    ref_logprob(logp, NULL, NULL, logits, ids, rows, vocab, stride, train_temperature,
-                f);
-    for (int r = 0; r < rows; r++)
-        if (!isfinite(logp[r]))
-            return fault_set(f, FAULT_DATA,
-                             "the model's logits of row %d are not finite; are its "
-                             "weights sound?",
-                             r);
-    return 0;
+    return ref_logprob(logp, NULL, NULL, logits, ids, rows, vocab, stride,
+                       train_temperature, f);
 }
