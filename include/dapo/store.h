@@ -23,6 +23,10 @@ struct store; /* opaque */
  * temporary files of a killed run are removed. */
 int store_open_all(struct store **out, struct comm *c, const char *dir,
                    struct fault *f);
+/* Open an existing run directory to read from it: nothing is made or removed, so a job
+ * may be writing into it meanwhile.  FAULT_FILE if it isn't one. */
+int store_view_all(struct store **out, struct comm *c, const char *dir,
+                   struct fault *f);
 void store_close_all(struct store *s);
 
 /* Identity of a run: what must agree on resume and is written into every file. */
@@ -85,6 +89,9 @@ int store_checkpoint_head_all(struct store *s, int64_t step, struct checkpoint *
                               struct identity *id, struct fault *f);
 int store_checkpoint_read_all(struct store *s, int64_t step, struct checkpoint *k,
                               struct fault *f);
+/* The resolved job file a checkpoint was written under, in a new string. */
+int store_checkpoint_config_all(struct store *s, int64_t step, char **text,
+                                struct fault *f);
 /* Delete all but the newest `keep` checkpoints (0 = keep all). */
 int store_retain_all(struct store *s, int keep, struct fault *f);
 

@@ -1,0 +1,389 @@
+/* checkpoint.c - weights and optimizer in slices, each piece under a checksum. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "comm/comm_mpi.h"
+#include "dapo/mem.h"
+#include "store/rundir.h"
+
+static uint64_t piece_sum(const float *x, int64_t n, int64_t piece)
+{
+    return hash64(x, (size_t)n * sizeof *x, (unsigned long long)piece);
+}
+
+/* The learners write; before the ranks have roles, rank 0 does. */
+static int writers(const struct comm *c)
+{
+    return comm_learners(c) ? comm_learners(c) : 1;
+}
+
+static bool writes(const struct comm *c)
+{
+    return comm_rank(c) < writers(c);
+}
+
+/* -- writing -------------------------------------------------------------------------
+ */
+/* Rank 0's numbers on every rank, checked against what each learner brings. */
+static int share_head_all(struct store *s, const struct checkpoint *k,
+                          struct head *head, struct fault *f)
+{
+    struct comm *c = s->comm;
+    int rc = 0;
+
+    *head = (struct head){.step = k->step, .updates = k->updates, .cursor = k->cursor};
+    head->serial = s->serial + 1;
+    head->piece = s->piece;
+    head->n_params = k->n_params;
+    head->n_state = k->n_state;
+    head->n_tensors = k->n_tensors;
+    head->n_config = k->config ? (int64_t)strlen(k->config) : 0;
+    if (k->identity) { /* nothing behind the ends: it is hashed */
+        struct identity *id = &head->id;
+
+        snprintf(id->config, sizeof id->config, "%s", k->identity->config);
+        snprintf(id->tokenizer, sizeof id->tokenizer, "%s", k->identity->tokenizer);
+        snprintf(id->data, sizeof id->data, "%s", k->identity->data);
+        snprintf(id->model, sizeof id->model, "%s", k->identity->model);
+        snprintf(id->grader, sizeof id->grader, "%s", k->identity->grader);
+        snprintf(id->build, sizeof id->build, "%s", k->identity->build);
+    }
+    comm_bcast_all(c, SCOPE_WORLD, head, sizeof *head);
+    if (writes(c) && (!k->params || !k->moment1 || !k->moment2 ||
+                      k->n_params != head->n_params || k->n_params < 0))
+        rc = fault_set(f, FAULT_BUG,
+                       "checkpoint %" PRId64 ": a learner brings %" PRId64
+                       " parameters, the root has %" PRId64,
+                       head->step, k->n_params, head->n_params);
+    return comm_agree_all(c, rc, f);
+}
+
+/* The learners' slices of one array, in calls of bounded size. */
+static void write_slices(struct draft *d, const struct head *head, hid_t column,
+                         hid_t transfer, const float *x)
+{
+    struct comm *c = d->store->comm;
+    int64_t call = (int64_t)(d->store->call / sizeof *x), first = 0, end = 0, longest;
+
+    longest = head_share(head, 0, writers(c), &first) - first; /* rank 0's */
+    first = end = 0;
+    if (writes(c))
+        end = head_share(head, comm_rank(c), writers(c), &first);
+    for (; longest > 0; longest -= call) {
+        int64_t n = end - first < call ? end - first : call;
+
+        h5_write(&d->h, column, H5T_NATIVE_FLOAT, transfer, (hsize_t)first, (hsize_t)n,
+                 n ? x + first : NULL);
+        first += n;
+    }
+}
+
+/* `sums` has room for this rank's pieces. */
+static void write_sums(struct draft *d, const struct head *head, hid_t column,
+                       hid_t transfer, const float *x, uint64_t *sums)
+{
+    struct comm *c = d->store->comm;
+    int64_t first = 0, end = 0, n = 0, p;
+
+    if (writes(c))
+        end = head_share(head, comm_rank(c), writers(c), &first);
+    p = first / head->piece;
+    for (int64_t i = first; i < end; i += head->piece, n++)
+        sums[n] =
+            piece_sum(x + i, end - i < head->piece ? end - i : head->piece, p + n);
+    h5_write(&d->h, column, H5T_NATIVE_UINT64, transfer, n ? (hsize_t)p : 0, (hsize_t)n,
+             sums);
+}
+
+static int write_all(struct draft *d, const struct head *head,
+                     const struct checkpoint *k, struct small *small, uint64_t *sums,
+                     struct fault *f)
+{
+    const float *x[BIG] = {k->params, k->moment1, k->moment2};
+    hid_t big[BIG], sum[BIG], transfer = h5_transfer(&d->h, true);
+    int rc;
+
+    head_create(d, head, small);
+    h5_group(&d->h, d->file, "/checksums");
+    for (int i = 0; i < BIG; i++) {
+        big[i] = h5_column(&d->h, d->file, head_big[i], H5T_NATIVE_FLOAT,
+                           (hsize_t)head->n_params);
+        sum[i] = h5_column(&d->h, d->file, head_sums[i], H5T_NATIVE_UINT64,
+                           (hsize_t)head_pieces(head));
+    }
+    if ((rc = draft_agree_all(d, f)))
+        return rc;
+    head_write(d, head, small);
+    for (int i = 0; i < BIG; i++) {
+        write_slices(d, head, big[i], transfer, x[i]);
+        write_sums(d, head, sum[i], transfer, x[i], sums);
+        draft_written(d);
+    }
+    h5_set_i64(&d->h, d->file, "complete", 1);
+    return draft_agree_all(d, f);
+}
+
+/* checkpoints/latest, for people and scripts; readers of ours go by serial number. */
+static int name_latest(struct store *s, int64_t step, struct fault *f)
+{
+    char *path = path_join(s->checkpoints, "latest", f), name[40];
+    int n = snprintf(name, sizeof name, "step-%06" PRId64 ".h5\n", step);
+    int rc = path ? file_publish(path, name, (size_t)n, f) : f->code;
+
+    free(path);
+    return rc;
+}
+
+int store_checkpoint_all(struct store *s, const struct checkpoint *k, struct fault *f)
+{
+    struct comm *c = s->comm;
+    bool root = comm_rank(c) == 0;
+    struct small *small = NULL;
+    uint64_t *sums = NULL;
+    struct head head;
+    struct draft d;
+    int64_t n;
+    int rc = share_head_all(s, k, &head, f);
+
+    if (rc)
+        return rc;
+    n = head_pieces(&head) / writers(c) + 1;
+    sums = mem_new((size_t)n, sizeof *sums, "checksums", f);
+    rc = head_columns_new(&small, &head, root ? k : NULL, f);
+    if ((rc = comm_agree_all(c, rc || !sums ? f->code : 0, f)))
+        goto out;
+    rc = draft_begin_all(&d, s, step_path(s->checkpoints, head.step, f),
+                         (size_t)head.n_params * sizeof(float) * BIG, f);
+    if (!rc)
+        rc = write_all(&d, &head, k, small, sums, f);
+    rc = draft_publish_all(&d, rc, f);
+    if (!rc) {
+        s->serial = head.serial;
+        rc = comm_agree_all(c, root ? name_latest(s, head.step, f) : 0, f);
+    }
+out:
+    head_columns_free(small);
+    free(sums);
+    return rc;
+}
+
+/* -- reading -------------------------------------------------------------------------
+ */
+/* The head as rank 0 reads it, on every rank; `data` (may be NULL) on rank 0 only. */
+static int open_head_all(struct store *s, int64_t step, struct head *head,
+                         struct head_data *data, struct fault *f)
+{
+    char *path = step_path(s->checkpoints, step, f);
+    int rc = path ? 0 : f->code;
+
+    if (!rc && comm_rank(s->comm) == 0)
+        rc = head_read(head, path, data, f);
+    if (!rc && comm_rank(s->comm) == 0 && head->step != step)
+        rc = fault_set(f, FAULT_DATA, "%s: is the checkpoint of step %" PRId64, path,
+                       head->step);
+    free(path);
+    if ((rc = comm_agree_all(s->comm, rc, f)))
+        return rc;
+    comm_bcast_all(s->comm, SCOPE_WORLD, head, sizeof *head);
+    return 0;
+}
+
+int store_checkpoint_head_all(struct store *s, int64_t step, struct checkpoint *k,
+                              struct identity *id, struct fault *f)
+{
+    struct head head;
+    int rc = open_head_all(s, step, &head, NULL, f);
+
+    if (rc)
+        return rc;
+    *id = head.id;
+    *k = (struct checkpoint){.step = head.step,
+                             .updates = head.updates,
+                             .cursor = head.cursor,
+                             .n_params = head.n_params,
+                             .n_tensors = (int)head.n_tensors,
+                             .n_state = (int)head.n_state,
+                             .identity = id};
+    return 0;
+}
+
+int store_checkpoint_config_all(struct store *s, int64_t step, char **text,
+                                struct fault *f)
+{
+    struct head_data data = {0};
+    struct head head;
+    int rc = open_head_all(s, step, &head, &data, f);
+
+    *text = NULL;
+    if (!rc) {
+        *text = mem_new((size_t)head.n_config + 1, 1, "a configuration", f);
+        rc = comm_agree_all(s->comm, *text ? 0 : f->code, f);
+    }
+    if (!rc) {
+        if (comm_rank(s->comm) == 0)
+            memcpy(*text, data.config, (size_t)head.n_config);
+        comm_bcast_all(s->comm, SCOPE_WORLD, *text, (size_t)head.n_config);
+    } else {
+        free(*text);
+        *text = NULL;
+    }
+    head_data_free(&data);
+    return rc;
+}
+
+/* One array being read: those who want it share the reading, then tell each other. */
+struct reading {
+    const struct head *head;
+    const char *path, *name;
+    MPI_Comm among; /* MPI_COMM_NULL on ranks that don't want it */
+    int rank, ranks;
+    float *x;
+    uint64_t *sums;
+};
+
+/* This rank's slice against its checksums. */
+static int verify(const struct reading *r, int64_t first, int64_t end, struct fault *f)
+{
+    int64_t piece = r->head->piece, p = first / piece;
+
+    for (int64_t i = first, n = 0; i < end; i += piece, n++)
+        if (piece_sum(r->x + i, end - i < piece ? end - i : piece, p + n) != r->sums[n])
+            return fault_set(f, FAULT_DATA,
+                             "%s: %s is damaged (checksum of values %" PRId64
+                             " and on); take an earlier checkpoint",
+                             r->path, r->name, i);
+    return 0;
+}
+
+static void read_slice(struct store *s, struct h5 *h, const struct reading *r,
+                       hid_t column, hid_t sums, int64_t first, int64_t end)
+{
+    int64_t call = (int64_t)(s->call / sizeof *r->x), piece = r->head->piece;
+    hsize_t pieces = (hsize_t)((end - first + piece - 1) / piece);
+
+    h5_read(h, sums, H5T_NATIVE_UINT64, H5P_DEFAULT,
+            pieces ? (hsize_t)(first / piece) : 0, pieces, r->sums);
+    for (int64_t n; first < end; first += n) {
+        n = end - first < call ? end - first : call;
+        h5_read(h, column, H5T_NATIVE_FLOAT, H5P_DEFAULT, (hsize_t)first, (hsize_t)n,
+                r->x + first);
+    }
+}
+
+/* Every slice from the rank that read it. */
+static void spread_all(const struct store *s, const struct reading *r)
+{
+    int64_t call = (int64_t)(s->call / sizeof *r->x);
+    MPI_Request wait;
+
+    for (int k = 0; k < r->ranks; k++) {
+        int64_t first, end = head_share(r->head, k, r->ranks, &first);
+
+        for (int64_t n; first < end; first += n) {
+            n = end - first < call ? end - first : call;
+            MUST(MPI_Ibcast(r->x + first, (int)n, MPI_FLOAT, k, r->among, &wait));
+            comm_finish(&wait);
+        }
+    }
+}
+
+static int read_array_all(struct store *s, struct h5 *h, hid_t file, struct reading *r,
+                          const char *sums_name, struct fault *f)
+{
+    int64_t first = 0, end = 0;
+    hsize_t n, n_sums;
+    hid_t column = h5_open_column(h, file, r->name, H5T_NATIVE_FLOAT, &n);
+    hid_t sums = h5_open_column(h, file, sums_name, H5T_NATIVE_UINT64, &n_sums);
+    int rc = h5_fault(h, r->path, f);
+
+    r->ranks = r->rank = 0;
+    MUST(MPI_Comm_split(comm_mpi(s->comm), r->x ? 1 : MPI_UNDEFINED, 0, &r->among));
+    if (r->x) {
+        MUST(MPI_Comm_size(r->among, &r->ranks));
+        MUST(MPI_Comm_rank(r->among, &r->rank));
+        end = head_share(r->head, r->rank, r->ranks, &first);
+    }
+    r->sums = mem_new((size_t)(head_pieces(r->head) / (r->ranks ? r->ranks : 1) + 1),
+                      sizeof *r->sums, "checksums", f);
+    if (!rc && !r->sums)
+        rc = f->code;
+    if (!rc && r->x) {
+        read_slice(s, h, r, column, sums, first, end);
+        rc = h5_fault(h, r->path, f);
+    }
+    if (!rc && r->x)
+        rc = verify(r, first, end, f);
+    rc = comm_agree_all(s->comm, rc, f);
+    if (!rc && r->x)
+        spread_all(s, r);
+    if (r->x)
+        MUST(MPI_Comm_free(&r->among));
+    free(r->sums);
+    return rc;
+}
+
+/* Room asked for must be the room that was given. */
+static int check_room(const struct checkpoint *k, const struct head *head,
+                      const char *path, struct fault *f)
+{
+    if (k->n_params == head->n_params && k->n_state == head->n_state)
+        return 0;
+    return fault_set(f, FAULT_DATA,
+                     "%s: holds %" PRId64 " parameters and %" PRId64
+                     " numbers of state, this run has %" PRId64 " and %d",
+                     path, head->n_params, head->n_state, k->n_params, k->n_state);
+}
+
+static int read_big_all(struct store *s, const struct head *head, const char *path,
+                        struct checkpoint *k, struct fault *f)
+{
+    struct h5 h = H5_INIT;
+    float *x[BIG] = {k->params, k->moment1, k->moment2};
+    struct fault later = FAULT_INIT;
+    hid_t access, file;
+    int rc, closing;
+
+    h.code = FAULT_DATA;
+    access = h5_access(&h);
+    h5_check(&h, H5Pset_fapl_mpio(access, comm_mpi(s->comm), MPI_INFO_NULL));
+    file = h5_keep(&h, H5Fopen(path, H5F_ACC_RDONLY, access));
+    rc = comm_agree_all(s->comm, h5_fault(&h, path, f), f);
+    for (int i = 0; !rc && i < BIG; i++) {
+        struct reading r = {.head = head, .path = path, .name = head_big[i], .x = x[i]};
+
+        rc = read_array_all(s, &h, file, &r, head_sums[i], f);
+    }
+    closing = h5_end(&h, path, rc ? &later : f);
+    return rc ? rc : comm_agree_all(s->comm, closing, f);
+}
+
+int store_checkpoint_read_all(struct store *s, int64_t step, struct checkpoint *k,
+                              struct fault *f)
+{
+    struct comm *c = s->comm;
+    struct head_data data = {0};
+    char *path = NULL;
+    struct head head;
+    int rc = open_head_all(s, step, &head, &data, f);
+
+    if (rc)
+        return rc;
+    path = step_path(s->checkpoints, step, f);
+    rc = path ? check_room(k, &head, path, f) : f->code;
+    rc = comm_agree_all(c, rc, f);
+    if (!rc)
+        rc = read_big_all(s, &head, path, k, f);
+    if (!rc) {
+        k->step = head.step;
+        k->updates = head.updates;
+        k->cursor = head.cursor;
+        if (comm_rank(c) == 0 && k->n_state)
+            memcpy(k->state, data.state, (size_t)k->n_state * sizeof *k->state);
+        comm_bcast_all(c, SCOPE_WORLD, k->state, (size_t)k->n_state * sizeof *k->state);
+    }
+    head_data_free(&data);
+    free(path);
+    return rc;
+}

@@ -1,0 +1,233 @@
+/* rundir.c - see rundir.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "dapo/log.h"
+#include "dapo/mem.h"
+#include "store/rundir.h"
+
+#include "comm/comm_mpi.h"
+
+int64_t step_of_name(const char *name)
+{
+    static const char front[] = "step-", back[] = ".h5";
+    size_t digits;
+    int64_t step = 0;
+
+    if (strncmp(name, front, sizeof front - 1) != 0)
+        return -1;
+    name += sizeof front - 1;
+    digits = strspn(name, "0123456789");
+    if (digits < 6 || digits > 18 || strcmp(name + digits, back) != 0)
+        return -1;
+    for (size_t i = 0; i < digits; i++)
+        step = 10 * step + (name[i] - '0');
+    /* "step-0000001.h5" is not how we write 1. */
+    return digits > 6 && name[0] == '0' ? -1 : step;
+}
+
+char *step_path(const char *folder, int64_t step, struct fault *f)
+{
+    struct bytes b = {0};
+    int rc;
+
+    if (step < 0 || step > INT64_C(999999999999999999)) {
+        fault_set(f, FAULT_BUG, "%s: there is no step %" PRId64, folder, step);
+        return NULL;
+    }
+    rc = bytes_printf(&b, f, "%s/step-%06" PRId64 ".h5", folder, step);
+    if (rc)
+        bytes_free(&b);
+    return b.data;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+int step_list(const char *folder, int64_t **steps, size_t *n, struct fault *f)
+{
+    DIR *d = opendir(folder);
+    size_t cap = 0;
+    int rc = 0;
+
+    *steps = NULL;
+    *n = 0;
+    if (!d)
+        return fault_set(f, FAULT_FILE, "%s: can't be listed: %s", folder,
+                         strerror(errno));
+    for (struct dirent *e; !rc && (e = readdir(d));) {
+        int64_t step = step_of_name(e->d_name);
+
+        if (step < 0)
+            continue;
+        rc = mem_grow((void **)steps, &cap, *n + 1, sizeof **steps, "a list of steps",
+                      f);
+        if (!rc)
+            (*steps)[(*n)++] = step;
+    }
+    closedir(d);
+    if (*n)
+        qsort(*steps, *n, sizeof **steps, ascending);
+    return rc;
+}
+
+/* Room for the coming file: a full disk must show here, where failing is cheap, and not
+ * inside HDF5's collective calls, where it ends the job (draft_written).  Writing into
+ * reserved blocks is faster, too.  HDF5 cuts the rest off when it closes the file. */
+static int reserve(const struct draft *d, size_t bytes, struct fault *f)
+{
+    size_t room = bytes + bytes / 64 + ((size_t)1 << 20); /* metadata, alignment */
+    struct statvfs disk;
+    int bad = fallocate(d->fd, 0, 0, (off_t)room) ? errno : 0;
+
+    if (bad == EOPNOTSUPP || bad == ENOSYS)
+        bad = !fstatvfs(d->fd, &disk) && room / disk.f_frsize > disk.f_bavail ? ENOSPC
+                                                                              : 0;
+    if (bad != ENOSPC && bad != EDQUOT && bad != EFBIG)
+        return 0;
+    return fault_set(f, FAULT_FILE,
+                     "%s: no room for its %zu bytes: %s; free some and run again",
+                     d->path, room, strerror(bad));
+}
+
+int draft_begin_all(struct draft *d, struct store *s, char *path, size_t bytes,
+                    struct fault *f)
+{
+    struct comm *c = s->comm;
+    struct bytes tmp = {0};
+    hid_t access, props;
+    int rc = path ? bytes_printf(&tmp, f, "%s" TMP_SUFFIX, path) : f->code;
+
+    *d = (struct draft){.store = s, .h = H5_INIT, .path = path};
+    d->file = H5I_INVALID_HID;
+    d->fd = -1;
+    d->tmp = tmp.data;
+    if (!rc && comm_rank(c) == 0) {
+        d->fd = open(d->tmp, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
+        if (d->fd < 0)
+            rc = fault_set(f, FAULT_FILE, "%s: can't be created: %s", d->tmp,
+                           strerror(errno));
+    }
+    if ((rc = comm_agree_all(c, rc, f)))
+        return rc;
+
+    access = h5_access(&d->h);
+    h5_check(&d->h, H5Pset_fapl_mpio(access, comm_mpi(c), MPI_INFO_NULL));
+    h5_check(&d->h, H5Pset_coll_metadata_write(access, true));
+    props = h5_file_props(&d->h);
+    if ((rc = draft_agree_all(d, f)))
+        return rc;
+    d->file = h5_keep(&d->h, H5Fcreate(d->tmp, H5F_ACC_TRUNC, props, access));
+    rc = h5_fault(&d->h, d->path, f);
+    if (!rc && d->fd >= 0 && s->reserve)
+        rc = reserve(d, bytes, f);
+    return comm_agree_all(c, rc, f);
+}
+
+int draft_agree_all(struct draft *d, struct fault *f)
+{
+    return comm_agree_all(d->store->comm, h5_fault(&d->h, d->path, f), f);
+}
+
+void draft_written(struct draft *d)
+{
+    struct fault f = FAULT_INIT;
+
+    if (!h5_fault(&d->h, d->path, &f))
+        return;
+    log_line(LOG_ERROR, "%s; the disk failed while writing, ending the job", f.text);
+    if (d->fd >= 0)
+        unlink(d->tmp);
+    comm_abort(d->store->comm, FAULT_FILE);
+}
+
+/* Every rank syncs what its own client may still hold. */
+static int sync_file(const char *path, struct fault *f)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC), bad = fd < 0 ? errno : 0;
+
+    if (!bad && fsync(fd) && errno != EINVAL && errno != ENOTSUP)
+        bad = errno;
+    if (fd >= 0)
+        close(fd);
+    return bad ? fault_set(f, FAULT_FILE, "%s: can't be written to the disk: %s", path,
+                           strerror(bad))
+               : 0;
+}
+
+int draft_publish_all(struct draft *d, int rc, struct fault *f)
+{
+    struct comm *c = d->store->comm;
+    bool failed = d->h.bad;
+
+    h5_drop(&d->h, 0);
+    if (!failed)
+        draft_written(d);
+    if (!rc)
+        rc = comm_agree_all(c, sync_file(d->tmp, f), f);
+    if (!rc) {
+        if (comm_rank(c) == 0)
+            rc = file_rename(d->tmp, d->path, f);
+        rc = comm_agree_all(c, rc, f);
+    }
+    if (rc && d->fd >= 0)
+        unlink(d->tmp);
+    if (d->fd >= 0)
+        close(d->fd);
+    free(d->tmp);
+    free(d->path);
+    *d = (struct draft){.file = H5I_INVALID_HID, .fd = -1};
+    return rc;
+}
+
+void write_identity(struct h5 *h, hid_t file, const char *kind,
+                    const struct identity *id)
+{
+    char text[16] = {0};
+
+    snprintf(text, sizeof text, "%s", kind);
+    h5_set_i64(h, file, "schema", STORE_SCHEMA);
+    h5_set_text(h, file, "kind", text, sizeof text);
+    h5_set_text(h, file, "config_hash", id->config, sizeof id->config);
+    h5_set_text(h, file, "tokenizer_hash", id->tokenizer, sizeof id->tokenizer);
+    h5_set_text(h, file, "data_hash", id->data, sizeof id->data);
+    h5_set_text(h, file, "model_hash", id->model, sizeof id->model);
+    h5_set_text(h, file, "grader_version", id->grader, sizeof id->grader);
+    h5_set_text(h, file, "build_id", id->build, sizeof id->build);
+}
+
+void read_identity(struct h5 *h, hid_t file, const char *kind, struct identity *id)
+{
+    char text[16], why[96];
+    int64_t schema = h5_get_i64(h, file, "schema");
+
+    if (!h->bad && schema != STORE_SCHEMA) {
+        snprintf(why, sizeof why, "has schema %" PRId64 ", this build reads %d", schema,
+                 STORE_SCHEMA);
+        h5_fail(h, why);
+    }
+    h5_get_text(h, file, "kind", text, sizeof text);
+    if (!h->bad && strcmp(text, kind) != 0) {
+        snprintf(why, sizeof why, "is a %.15s file, not a %s", text, kind);
+        h5_fail(h, why);
+    }
+    if (!h->bad && h5_get_i64(h, file, "complete") != 1)
+        h5_fail(h, "is not complete");
+    h5_get_text(h, file, "config_hash", id->config, sizeof id->config);
+    h5_get_text(h, file, "tokenizer_hash", id->tokenizer, sizeof id->tokenizer);
+    h5_get_text(h, file, "data_hash", id->data, sizeof id->data);
+    h5_get_text(h, file, "model_hash", id->model, sizeof id->model);
+    h5_get_text(h, file, "grader_version", id->grader, sizeof id->grader);
+    h5_get_text(h, file, "build_id", id->build, sizeof id->build);
+}

@@ -1,0 +1,100 @@
+/* rundir.h - private: the run directory's paths, and files that appear complete.
+ *
+ * A draft is a file being written by all ranks under a temporary name.  The order of
+ * its life: draft_begin_all, HDF5 calls chained on its `h`, draft_publish_all, which
+ * closes, syncs and renames it, or removes it after a failure.
+ * Whoever writes agrees (draft_agree_all) before each stretch of collective transfers,
+ * so that no rank waits in HDF5 for one that has given up.
+ */
+#ifndef DAPO_STORE_RUNDIR_H
+#define DAPO_STORE_RUNDIR_H
+
+#include "dapo/store.h"
+#include "store/h5.h"
+
+#define TMP_SUFFIX ".tmp"
+
+struct store {
+    struct comm *comm;
+    char *dir, *rollouts, *checkpoints;
+    int64_t serial; /* rank 0: of the newest checkpoint; the next one's is one more */
+    char *scratch;  /* [window] bytes */
+    size_t window;  /* bytes packed before each write of rows */
+    size_t call;    /* most bytes of one call that needs no packing */
+    int64_t piece;  /* values under one checksum */
+    bool reserve;   /* room on the disk before writing; off in a test only */
+};
+
+/* The step of a file name "step-NNNNNN.h5"; -1 for any other name. */
+int64_t step_of_name(const char *name);
+/* "FOLDER/step-NNNNNN.h5" in a new string. */
+char *step_path(const char *folder, int64_t step, struct fault *f);
+/* Steps of the files in a folder, ascending, in a new array of *n; rank 0's work. */
+int step_list(const char *folder, int64_t **steps, size_t *n, struct fault *f);
+
+struct draft {
+    struct store *store;
+    struct h5 h;
+    char *path, *tmp;
+    hid_t file;
+    int fd; /* rank 0's, for reserving room; -1 elsewhere */
+};
+
+/* Create PATH.tmp and reserve `bytes` for it, so that a full disk is known before
+ * anything is written.  Takes `path` (NULL: out of memory, with *f set). */
+int draft_begin_all(struct draft *d, struct store *s, char *path, size_t bytes,
+                    struct fault *f);
+int draft_agree_all(struct draft *d, struct fault *f);
+/* After collective transfers: a rank whose write failed inside HDF5 has left collective
+ * MPI calls that the others still wait in, and the file can't be closed.  As with an
+ * MPI call that fails, there is nothing to unwind to: say why and end the job. */
+void draft_written(struct draft *d);
+/* To be called after draft_begin_all whatever that said, with the agreed outcome so
+ * far: give the file its final name if rc == 0 and nothing failed, else remove it;
+ * frees d. Returns the agreed outcome. */
+int draft_publish_all(struct draft *d, int rc, struct fault *f);
+
+/* The attributes every file of ours carries, and reading them back.  `kind` is "step"
+ * or "checkpoint". */
+void write_identity(struct h5 *h, hid_t file, const char *kind,
+                    const struct identity *id);
+void read_identity(struct h5 *h, hid_t file, const char *kind, struct identity *id);
+
+/* All of a checkpoint but its big arrays (head.c). */
+struct head {
+    int64_t step, updates, cursor;
+    int64_t serial, piece; /* see struct store */
+    int64_t n_params;
+    int64_t n_state, n_config, n_tensors; /* items of the small columns */
+    struct identity id;
+};
+struct head_data {
+    double *state; /* [n_state] */
+    char *config;  /* [n_config] and a NUL */
+};
+
+/* Read and check it, by one rank alone: FAULT_FILE if it can't be opened, FAULT_DATA if
+ * it isn't a complete checkpoint.  `data` may be NULL; give back with head_data_free.
+ */
+int head_read(struct head *out, const char *path, struct head_data *data,
+              struct fault *f);
+void head_data_free(struct head_data *d);
+
+/* The small columns: made by all ranks, written from rank 0's k, checksummed.  Between
+ * the two comes an agreement. */
+struct small;
+int head_columns_new(struct small **out, const struct head *head,
+                     const struct checkpoint *k, struct fault *f);
+void head_columns_free(struct small *s);
+void head_create(struct draft *d, const struct head *head, struct small *s);
+void head_write(struct draft *d, const struct head *head, const struct small *s);
+
+/* The pieces rank r of `ranks` writes or reads: values [*first, return value). */
+int64_t head_share(const struct head *head, int r, int ranks, int64_t *first);
+/* Their number in the whole array. */
+int64_t head_pieces(const struct head *head);
+
+#define BIG 3 /* "params", "moment1", "moment2" */
+extern const char *const head_big[BIG], *const head_sums[BIG];
+
+#endif

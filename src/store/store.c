@@ -1,0 +1,240 @@
+/* store.c - opening a run directory, and which of its checkpoints is the newest. */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dapo/log.h"
+#include "dapo/mem.h"
+#include "store/rundir.h"
+
+#define WINDOW ((size_t)16 << 20) /* bytes packed at a time */
+#define PIECE ((int64_t)1 << 20)  /* values under one checksum: 4 MiB */
+#define CALL ((size_t)1 << 30)    /* bytes in one call: MPI counts are int */
+
+static bool ends_in_tmp(const char *name)
+{
+    size_t n = strlen(name), k = sizeof TMP_SUFFIX - 1;
+
+    return n > k && strcmp(name + n - k, TMP_SUFFIX) == 0;
+}
+
+/* Remove what a killed run left half written. */
+static void sweep(const char *folder)
+{
+    DIR *d = opendir(folder);
+
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (ends_in_tmp(e->d_name) && unlinkat(dirfd(d), e->d_name, 0) == 0)
+            log0_line(LOG_INFO, "removed %s/%s, left by a killed run", folder,
+                      e->d_name);
+    if (d)
+        closedir(d);
+}
+
+static int make_folders(struct store *s, struct fault *f)
+{
+    char *index = path_join(s->dir, "run.h5" TMP_SUFFIX, f);
+    int rc = index ? 0 : f->code;
+
+    if (!rc)
+        rc = dir_make(s->rollouts, f);
+    if (!rc)
+        rc = dir_make(s->checkpoints, f);
+    if (!rc) {
+        sweep(s->rollouts);
+        sweep(s->checkpoints);
+        unlink(index);
+    }
+    free(index);
+    return rc;
+}
+
+/* -- which checkpoint is the newest --------------------------------------------------
+ *
+ * Each carries a serial number, one above that of any before it, so that one written
+ * after going back to an earlier step is newer than those it went back from.
+ */
+struct found {
+    int64_t step, serial;
+};
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+
+    return (x->serial < y->serial) - (x->serial > y->serial);
+}
+
+/* The checkpoints that open, newest first; those that don't are named if `warn`. */
+static int find_checkpoints(const struct store *s, bool warn, struct found **out,
+                            size_t *n, struct fault *f)
+{
+    int64_t *steps;
+    size_t n_steps;
+    int rc = step_list(s->checkpoints, &steps, &n_steps, f);
+
+    *n = 0;
+    *out = rc ? NULL : mem_new(n_steps, sizeof **out, "a list of checkpoints", f);
+    if (!rc && !*out)
+        rc = f->code;
+    for (size_t i = 0; !rc && i < n_steps; i++) {
+        struct fault why = FAULT_INIT;
+        char *path = step_path(s->checkpoints, steps[i], f);
+        struct head head;
+
+        if (!path)
+            rc = f->code;
+        else if (!head_read(&head, path, NULL, &why))
+            (*out)[(*n)++] = (struct found){steps[i], head.serial};
+        else if (warn)
+            log0_line(LOG_WARN, "%s: not usable as a checkpoint", why.text);
+        free(path);
+    }
+    if (*n)
+        qsort(*out, *n, sizeof **out, newest_first);
+    free(steps);
+    return rc;
+}
+
+/* The step that checkpoints/latest names; -1 if there is no such file or name. */
+static int64_t read_latest(const struct store *s)
+{
+    struct fault why = FAULT_INIT;
+    char *path = path_join(s->checkpoints, "latest", &why);
+    struct bytes text = {0};
+    int64_t step = -1;
+
+    if (path && !file_read(path, 64, &text, &why)) {
+        text.data[strcspn(text.data, "\n")] = '\0';
+        step = step_of_name(text.data);
+        if (step < 0)
+            log0_line(LOG_WARN, "%s: doesn't name a checkpoint", path);
+    }
+    bytes_free(&text);
+    free(path);
+    return step;
+}
+
+int store_latest_all(struct store *s, int64_t *step, struct fault *f)
+{
+    struct found *found = NULL;
+    size_t n = 0;
+    int rc = 0;
+
+    *step = -1;
+    if (comm_rank(s->comm) == 0) {
+        int64_t named = read_latest(s);
+        bool there = named < 0;
+
+        rc = find_checkpoints(s, true, &found, &n, f);
+        for (size_t i = 0; i < n; i++)
+            there = there || found[i].step == named;
+        if (n)
+            *step = found[0].step;
+        if (!rc && !there)
+            log0_line(LOG_WARN,
+                      "%s/latest names step %" PRId64 ", which isn't there; taking %s",
+                      s->checkpoints, named, n ? "the newest that opens" : "none");
+    }
+    free(found);
+    if ((rc = comm_agree_all(s->comm, rc, f)))
+        return rc;
+    comm_bcast_all(s->comm, SCOPE_WORLD, step, sizeof *step);
+    return 0;
+}
+
+int store_retain_all(struct store *s, int keep, struct fault *f)
+{
+    struct found *found = NULL;
+    size_t n = 0;
+    int rc = 0;
+
+    if (comm_rank(s->comm) == 0 && keep > 0)
+        rc = find_checkpoints(s, false, &found, &n, f);
+    for (size_t i = (size_t)keep; !rc && i < n; i++) {
+        char *path = step_path(s->checkpoints, found[i].step, f);
+
+        if (!path)
+            rc = f->code;
+        else if (unlink(path))
+            rc = fault_set(f, FAULT_FILE, "%s: can't be deleted: %s", path,
+                           strerror(errno));
+        free(path);
+    }
+    free(found);
+    return comm_agree_all(s->comm, rc, f);
+}
+
+/* -- opening -------------------------------------------------------------------------
+ */
+static int new_store(struct store **out, struct comm *c, const char *dir,
+                     struct fault *f)
+{
+    struct store *s = mem_new(1, sizeof *s, "the store", f);
+
+    *out = s;
+    if (!s)
+        return f->code;
+    *s = (struct store){.comm = c, .window = WINDOW, .piece = PIECE, .call = CALL};
+    s->reserve = true;
+    s->dir = path_join(dir, "", f);
+    s->rollouts = path_join(dir, "rollouts", f);
+    s->checkpoints = path_join(dir, "checkpoints", f);
+    s->scratch = mem_new(WINDOW, 1, "the store's scratch", f);
+    return s->dir && s->rollouts && s->checkpoints && s->scratch ? 0 : f->code;
+}
+
+static int open_all(struct store **out, struct comm *c, const char *dir, bool own,
+                    struct fault *f)
+{
+    struct found *found = NULL;
+    struct store *s;
+    size_t n = 0;
+    int rc = new_store(&s, c, dir, f);
+
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* main() reports, once */
+    if (!rc && own && comm_rank(c) == 0) {
+        rc = make_folders(s, f);
+        if (!rc)
+            rc = find_checkpoints(s, false, &found, &n, f);
+        if (n)
+            s->serial = found[0].serial;
+    }
+    if (!rc && !own && access(s->checkpoints, F_OK))
+        rc = fault_set(f, FAULT_FILE, "%s: is not a run directory: %s", dir,
+                       strerror(errno));
+    free(found);
+    rc = comm_agree_all(c, rc, f);
+    if (rc) {
+        store_close_all(s);
+        s = NULL;
+    }
+    *out = s;
+    return rc;
+}
+
+int store_open_all(struct store **out, struct comm *c, const char *dir, struct fault *f)
+{
+    return open_all(out, c, dir, true, f);
+}
+
+int store_view_all(struct store **out, struct comm *c, const char *dir, struct fault *f)
+{
+    return open_all(out, c, dir, false, f);
+}
+
+void store_close_all(struct store *s)
+{
+    if (!s)
+        return;
+    free(s->dir);
+    free(s->rollouts);
+    free(s->checkpoints);
+    free(s->scratch);
+    free(s);
+}
