@@ -108,7 +108,8 @@ int admission_begin(struct admission *a, int64_t available, struct fault *f);
  * who asks. */
 bool admission_launch(struct admission *a, int free_slots, int64_t *index);
 /* The next candidate to cancel; false if there is none.  Each is named once per start.
- * All that is cut, and all that is unfinished when the step closes, is named. */
+ * All that is cut or failed, and all that is unfinished when the step closes, is named,
+ * unless every member is accounted for already. */
 bool admission_cancel(struct admission *a, int64_t *index);
 /* Whether the step is closed, and why; CLOSED_STOPPED before the first step.  Changes
  * only within admission_begin, _stop and the events below. */
@@ -130,14 +131,16 @@ int admission_finished(struct admission *a, int64_t index, int member, bool corr
  */
 int admission_cut(struct admission *a, int64_t index, int member, int64_t tokens,
                   struct fault *f);
-/* A candidate could not be generated; it resolves as not trainable, and its members
- * count as accounted for.  What they had generated is billed by reporting them as cut
- * afterwards, before the ledger is read.  FAULT_BUG if it failed or is complete. */
+/* A member of the candidate, or all of it, could not be generated: the candidate
+ * resolves as not trainable, and admission_cancel names it if others of its members are
+ * out.  Report every member all the same, those that failed as cut, after this call (0
+ * tokens if it never ran).  Again: no effect.  FAULT_BUG if the candidate is complete.
+ */
 int admission_failed(struct admission *a, int64_t index, struct fault *f);
 
 /* -- the settled step -------------------------------------------------------------- */
-/* True once the step is closed and every started member is accounted for (finished,
- * cut or failed): the ledger is final. */
+/* True once the step is closed and every started member is accounted for (finished or
+ * cut): the ledger is final. */
 bool admission_settled(const struct admission *a);
 /* Fate of a started candidate of a closed step; FATE_COUNT if it never started. */
 enum fate admission_fate(const struct admission *a, int64_t index);

@@ -58,12 +58,12 @@ static int allocate(struct admission *a, struct fault *f)
         return fault_set(f, FAULT_CONFIG, "max_candidates %lld is too large",
                          (long long)a->c.max_candidates);
     a->candidates = mem_new(n, sizeof *a->candidates, "candidates", f);
-    a->state = mem_new(members, sizeof *a->state, "candidates", f);
+    a->reported = mem_new(members, sizeof *a->reported, "candidates", f);
     a->correct = mem_new(members, sizeof *a->correct, "candidates", f);
     a->tokens = mem_new(members, sizeof *a->tokens, "candidates", f);
     a->batch = mem_new((size_t)a->c.groups, sizeof *a->batch, "candidates", f);
     a->undecided = mem_new(size + 1, sizeof *a->undecided, "candidates", f);
-    if (!a->candidates || !a->state || !a->correct || !a->tokens || !a->batch ||
+    if (!a->candidates || !a->reported || !a->correct || !a->tokens || !a->batch ||
         !a->undecided)
         return f->code;
     return estimate_init(&a->estimate, a->c.size, a->c.prior_trainable,
@@ -98,7 +98,7 @@ void admission_free(struct admission *a)
         return;
     estimate_free(&a->estimate);
     free(a->candidates);
-    free(a->state);
+    free(a->reported);
     free(a->correct);
     free(a->tokens);
     free(a->batch);
@@ -119,7 +119,7 @@ static void clear(struct admission *a, int64_t index)
     size_t i = at(a, index, 0), n = (size_t)a->c.size;
 
     a->candidates[index] = (struct candidate){0};
-    memset(a->state + i, MEMBER_OUT, n);
+    memset(a->reported + i, 0, n * sizeof *a->reported);
     memset(a->correct + i, 0, n);
     memset(a->tokens + i, 0, n * sizeof *a->tokens);
 }
@@ -231,8 +231,6 @@ int admission_begin(struct admission *a, int64_t available, struct fault *f)
 /* Does the policy want one more candidate? */
 static bool wanted(struct admission *a)
 {
-    int64_t missing = a->c.groups - a->trainable, room = a->limit - a->live;
-
     if (!a->c.dynamic)
         return true;
     if (a->c.refill == REFILL_WAVES) {
@@ -240,7 +238,7 @@ static bool wanted(struct admission *a)
             return true;
         if (a->resolved < a->live)
             return false;
-        a->wave = a->live + (missing < room ? missing : room);
+        a->wave = a->live + a->c.groups - a->trainable;
         return true;
     }
     return a->known < a->c.groups &&
@@ -271,12 +269,13 @@ bool admission_launch(struct admission *a, int free_slots, int64_t *index)
 
 bool admission_cancel(struct admission *a, int64_t *index)
 {
-    if (!a->closed && a->unnamed < a->live)
-        a->unnamed = a->live;
+    int64_t end = a->closed ? a->resolved : a->live;
+
     while (a->unnamed < a->started) {
         struct candidate *c = &a->candidates[a->unnamed++];
+        bool useless = c->failed || a->unnamed > end;
 
-        if (c->named || c->failed || candidate_complete(c, a->c.size))
+        if (!useless || c->named || c->reported == a->c.size)
             continue;
         c->named = true;
         *index = a->unnamed - 1;
@@ -312,7 +311,7 @@ static int report(struct admission *a, struct candidate *c, int member, int64_t 
                   struct fault *f)
 {
     int64_t index = c - a->candidates;
-    unsigned char *state;
+    bool *reported;
 
     if (member < 0 || member >= a->c.size)
         return fault_set(f, FAULT_BUG, "candidate %lld has no member %d",
@@ -320,15 +319,13 @@ static int report(struct admission *a, struct candidate *c, int member, int64_t 
     if (tokens < 0)
         return fault_set(f, FAULT_BUG, "candidate %lld, member %d: %lld tokens",
                          (long long)index, member, (long long)tokens);
-    state = &a->state[at(a, index, member)];
-    if (*state == MEMBER_IN)
+    reported = &a->reported[at(a, index, member)];
+    if (*reported)
         return fault_set(f, FAULT_BUG, "candidate %lld, member %d was reported twice",
                          (long long)index, member);
-    if (*state == MEMBER_OUT) {
-        c->reported++;
-        a->awaited--;
-    }
-    *state = MEMBER_IN;
+    *reported = true;
+    c->reported++;
+    a->awaited--;
     a->tokens[at(a, index, member)] = tokens;
     c->tokens += tokens;
     return 0;
@@ -340,7 +337,7 @@ int admission_finished(struct admission *a, int64_t index, int member, bool corr
     struct candidate *c = find(a, index, f);
     int rc = c ? report(a, c, member, tokens, f) : f->code;
 
-    if (rc || c->failed)
+    if (rc)
         return rc;
     if (index < a->live)
         count(a, c, -1);
@@ -372,17 +369,16 @@ int admission_failed(struct admission *a, int64_t index, struct fault *f)
 
     if (!c)
         return f->code;
-    if (c->failed || candidate_complete(c, a->c.size))
-        return fault_set(f, FAULT_BUG, "candidate %lld failed after it was %s",
-                         (long long)index, c->failed ? "failed already" : "complete");
+    if (c->failed)
+        return 0;
+    if (candidate_complete(c, a->c.size))
+        return fault_set(f, FAULT_BUG, "candidate %lld failed, but is complete",
+                         (long long)index);
     if (index < a->live)
         count(a, c, -1);
     c->failed = true;
-    a->awaited -= a->c.size - c->reported;
-    c->reported = a->c.size;
-    for (int i = 0; i < a->c.size; i++)
-        if (a->state[at(a, index, i)] == MEMBER_OUT)
-            a->state[at(a, index, i)] = MEMBER_LOST;
+    if (a->unnamed > index)
+        a->unnamed = index;
     advance(a);
     return 0;
 }

@@ -8,16 +8,10 @@
 struct candidate {
     int finished; /* members with a verdict */
     int correct;  /* of these */
-    int reported; /* members accounted for: finished, cut or lost to a failure */
+    int reported; /* members accounted for: finished or cut */
     int64_t tokens;
     bool failed;
     bool named; /* by admission_cancel */
-};
-
-enum member_state {
-    MEMBER_OUT,  /* started, nothing heard */
-    MEMBER_LOST, /* its candidate failed; its tokens may still come in */
-    MEMBER_IN    /* finished or cut */
 };
 
 /* Candidates [0, live) count: they are resolved or their verdicts are awaited.  Those
@@ -27,7 +21,7 @@ struct admission {
     struct admission_config c;
     struct estimate estimate;
     struct candidate *candidates; /* [max_candidates] */
-    unsigned char *state;         /* [max_candidates][size] enum member_state */
+    bool *reported;               /* [max_candidates][size] */
     unsigned char *correct;       /* [max_candidates][size] */
     int64_t *tokens;              /* [max_candidates][size] */
     int64_t *batch;               /* [groups] */

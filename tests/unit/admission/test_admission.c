@@ -190,6 +190,7 @@ static void without_dynamic_all_complete_are_trained(void)
     CHECK_INT(launch(a), 0); /* a failed one is not replaced */
     batch_is(a, "0 2");
     closed_is(a, "max_candidates", 3);
+    CHECK_OK(admission_cut(a, 1, 0, 0, &f), &f);
 
     CHECK_OK(admission_begin(a, 2, &f), &f);
     CHECK_INT(launch(a), 2);
@@ -484,6 +485,7 @@ static void a_stop_trains_the_resolved_prefix(void)
     give(a, 1, 0, "11");
     give(a, 2, 0, "0");
     give(a, 3, 0, "01");
+    CHECK_INT(cancels(a, &first), 0);
     admission_stop(a);
     closed_is(a, "stopped", 2);
     batch_is(a, "0");
@@ -505,16 +507,21 @@ static void a_failed_candidate_resolves_as_not_trainable(void)
     struct admission_config c = config(2, 2, 3);
     struct fault f = FAULT_INIT;
     struct admission *a = step(&c, ENDLESS);
+    int64_t first = -1;
 
     CHECK_INT(launch(a), 2);
     give(a, 0, 0, "1");
     CHECK_OK(admission_failed(a, 0, &f), &f);
-    CHECK_OK(admission_cut(a, 0, 1, 5, &f), &f); /* what its other member had */
+    CHECK_OK(admission_failed(a, 0, &f), &f);
+    CHECK_INT(cancels(a, &first), 1);
+    CHECK_INT(first, 0);
     CHECK_INT(launch(a), 1);
     give(a, 1, 0, "01");
     give(a, 2, 0, "01");
     closed_is(a, "full", 3);
     batch_is(a, "1 2");
+    CHECK(!admission_settled(a));
+    CHECK_OK(admission_cut(a, 0, 1, 5, &f), &f); /* what its other member had */
     CHECK(admission_settled(a));
     ledger_is(a, (int64_t[FATE_COUNT]){[FATE_TRAINED] = 40, [FATE_FAILED] = 15});
     admission_free(a);
@@ -538,6 +545,9 @@ static void a_failure_withdraws_its_cut(void)
     CHECK_INT(first, 2);
     CHECK_OK(admission_cut(a, 2, 0, 3, &f), &f);
     CHECK_OK(admission_failed(a, 0, &f), &f);
+    CHECK_INT(cancels(a, &first), 1);
+    CHECK_INT(first, 0);
+    CHECK_OK(admission_cut(a, 0, 2, 6, &f), &f);
     CHECK_INT(admission_closed(a), CLOSED_OPEN);
     CHECK(!admission_launch(a, 9, &index)); /* 2 is not back yet */
     give(a, 2, 1, "0");
@@ -555,7 +565,35 @@ static void a_failure_withdraws_its_cut(void)
     ledger_is(a, (int64_t[FATE_COUNT]){[FATE_TRAINED] = 30,
                                        [FATE_ALL_CORRECT] = 30,
                                        [FATE_CANCELLED] = 16,
-                                       [FATE_FAILED] = 20});
+                                       [FATE_FAILED] = 26});
+    admission_free(a);
+}
+
+/* Cut ones that failed by themselves, or that nobody has been told to cancel yet, need
+ * no new start when the cut is withdrawn. */
+static void a_withdrawn_cut_wastes_nothing(void)
+{
+    struct admission_config c = config(1, 3, 3);
+    struct fault f = FAULT_INIT;
+    struct admission *a;
+    int64_t index;
+
+    c.speculation = 0;
+    a = step(&c, ENDLESS);
+    CHECK_INT(launch(a), 3);
+    give(a, 0, 0, "01"); /* cuts 1 and 2 */
+    CHECK(admission_cancel(a, &index));
+    CHECK_INT(index, 1);
+    CHECK_OK(admission_failed(a, 1, &f), &f);
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(admission_cut(a, 1, i, 0, &f), &f);
+    CHECK_OK(admission_failed(a, 0, &f), &f);
+    CHECK_OK(admission_cut(a, 0, 2, 0, &f), &f);
+    CHECK(!admission_launch(a, 9, &index));
+    CHECK(!admission_cancel(a, &index)); /* 2 was never told, and goes on */
+    give(a, 2, 0, "011");
+    closed_is(a, "full", 3);
+    batch_is(a, "2");
     admission_free(a);
 }
 
@@ -582,9 +620,7 @@ static void impossible_events_are_bugs(void)
     CHECK_INT(admission_begin(a, ENDLESS, &f), FAULT_BUG);
     CHECK_INT(admission_state_set(a, state, &f), FAULT_BUG);
     give(a, 0, 1, "0");
-    CHECK_INT(admission_failed(a, 0, &f), FAULT_BUG); /* it is complete */
-    CHECK_OK(admission_failed(a, 1, &f), &f);
-    CHECK_INT(admission_failed(a, 1, &f), FAULT_BUG);
+    CHECK_INT(admission_failed(a, 0, &f), FAULT_BUG);         /* it is complete */
     ledger_is(a, (int64_t[FATE_COUNT]){[FATE_SURPLUS] = 20}); /* open: none trained */
     admission_free(a);
 }
@@ -638,5 +674,5 @@ CASES(CASE(invariant_9_trainable_iff_verdicts_differ),
       CASE(what_is_behind_the_last_known_is_cut),
       CASE(invariant_1_late_tokens_are_billed), CASE(a_stop_trains_the_resolved_prefix),
       CASE(a_failed_candidate_resolves_as_not_trainable),
-      CASE(a_failure_withdraws_its_cut), CASE(impossible_events_are_bugs),
-      CASE(bad_configs_are_refused));
+      CASE(a_failure_withdraws_its_cut), CASE(a_withdrawn_cut_wastes_nothing),
+      CASE(impossible_events_are_bugs), CASE(bad_configs_are_refused));
