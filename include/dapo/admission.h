@@ -25,16 +25,15 @@
  *   candidates that decided a batch; each step multiplies older counts by 15/16.  Of a
  *   group the k shortest members count as its first k, so schedules leave no trace.
  * - A short step (max_candidates, data_exhausted) trains what it found, be it nothing.
- * - Waves (`refill = waves`): start exactly what is missing, wait for all of it,
- * repeat; at worst 1 + (M-1)*B waves.  Never a surplus, but slots idle at each wave's
- * end.
+ * - Waves (`refill = waves`): start what is missing, wait for all of it, repeat; at
+ *   worst 1 + (M-1)*B waves.  Never a surplus, but slots idle at each wave's end.
  * - Without `dynamic`: exactly B candidates, all complete ones are trained.
- * - Failures.  A failed candidate resolves as not trainable.  If it was known before
- * and had helped to cut others, those count again, and admission_launch names the
+ * - Failures.  A failed candidate resolves as not trainable.  If it was known by then,
+ *   and so had helped to cut others, those count again: admission_launch names the
  *   cancelled ones a second time.
- * - Bill.  Tokens have their candidate's fate: complete without signal is all_correct
- * or all_wrong wherever it stood (it could never have been trained), complete with
- * signal behind the last one needed is surplus, incomplete is cancelled.
+ * - Bill.  Tokens have their candidate's fate.  Complete and without signal is
+ *   all_correct or all_wrong, wherever it stood: it could never have been trained.
+ *   Complete, trainable, behind the last one needed is surplus; the rest is cancelled.
  */
 #ifndef DAPO_ADMISSION_H
 #define DAPO_ADMISSION_H

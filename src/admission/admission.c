@@ -335,9 +335,11 @@ int admission_finished(struct admission *a, int64_t index, int member, bool corr
                        int64_t tokens, struct fault *f)
 {
     struct candidate *c = find(a, index, f);
-    int rc = c ? report(a, c, member, tokens, f) : f->code;
+    int rc;
 
-    if (rc)
+    if (!c)
+        return FAULT_BUG;
+    if ((rc = report(a, c, member, tokens, f)))
         return rc;
     if (index < a->live)
         count(a, c, -1);
@@ -356,7 +358,7 @@ int admission_cut(struct admission *a, int64_t index, int member, int64_t tokens
     struct candidate *c = find(a, index, f);
 
     if (!c)
-        return f->code;
+        return FAULT_BUG;
     if (!c->named && !c->failed && !a->closed)
         return fault_set(f, FAULT_BUG, "candidate %lld was cut without being cancelled",
                          (long long)index);
@@ -368,7 +370,7 @@ int admission_failed(struct admission *a, int64_t index, struct fault *f)
     struct candidate *c = find(a, index, f);
 
     if (!c)
-        return f->code;
+        return FAULT_BUG;
     if (c->failed)
         return 0;
     if (candidate_complete(c, a->c.size))

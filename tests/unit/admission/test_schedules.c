@@ -24,6 +24,11 @@ enum {
     QUEUE = MAX_CANDIDATES * MAX_G * 4
 };
 
+static void broken(const char *claim)
+{
+    check_true(false, claim, __FILE__, __LINE__);
+}
+
 /* splitmix64; any source of randomness does. */
 static uint64_t seed;
 static int below(int n)
@@ -113,8 +118,10 @@ struct sequence {
     int member, done;
 };
 
+enum kind { FINISHED, CUT, FAILED };
+
 struct event {
-    enum { FINISHED, CUT, FAILED } kind;
+    enum kind kind;
     struct sequence s;
 };
 
@@ -143,12 +150,12 @@ static struct {
     int64_t restarts, failed, surplus, cancelled, raced, closed[CLOSED_COUNT];
 } seen;
 
-static void tell(struct replica *r, int kind, struct sequence s)
+static void tell(struct replica *r, enum kind kind, struct sequence s)
 {
     if (r->n_news < QUEUE)
         r->news[r->n_news++] = (struct event){.kind = kind, .s = s};
     else
-        CHECK(!"room for news");
+        broken("room for news");
 }
 
 /* One token for every active sequence. */
@@ -293,7 +300,7 @@ static void check_outcome(const struct admission *a, const struct outcome *want)
     const int64_t *batch = admission_batch(a, &n);
 
     if (n != want->n || memcmp(batch, want->batch, (size_t)n * sizeof *batch))
-        CHECK(!"the batch of the patient sampler");
+        broken("the batch of the patient sampler");
     if (admission_consumed(a) != want->consumed)
         CHECK_INT(admission_consumed(a), want->consumed);
     if (admission_closed(a) != want->why)
@@ -325,7 +332,7 @@ static int64_t run_step(struct admission *a, const struct table *t, int64_t curs
     while (!admission_settled(a) && ticks++ < 100000)
         tick(&m, a);
     if (!admission_settled(a))
-        CHECK(!"the step ends");
+        broken("the step ends");
     check_outcome(a, &want);
     check_ledger(&m, a);
     return want.consumed;
@@ -364,7 +371,7 @@ static void run_schedule(const struct table *t, struct admission_config c,
 
             admission_ledger(a, tokens);
             if (tokens[FATE_SURPLUS] || tokens[FATE_CANCELLED])
-                CHECK(!"waste although nothing was started in advance");
+                broken("waste although nothing was started in advance");
         }
     }
     admission_state_get(a, state);
@@ -383,7 +390,7 @@ static void try(int tables, int failing)
         for (int k = 0; k < 3; k++) {
             run_schedule(&t, c, state[k > 0]);
             if (k > 0 && memcmp(state[0], state[1], sizeof state[0]))
-                CHECK(!"the same bits of the estimates");
+                broken("the same bits of the estimates");
         }
     }
 }
