@@ -1,4 +1,5 @@
 /* main.c - dapo COMMAND [ARGUMENTS] [--set section.key=value]... */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,15 @@ static const struct command {
 };
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
 
+static const struct option {
+    const char *command, *name, *text;
+} options[] = {
+#define OPTION(command, name, text) {command, name, text},
+#include "cmd/options.def"
+#undef OPTION
+};
+#define N_OPTIONS (sizeof options / sizeof options[0])
+
 static const struct command *find(const char *name)
 {
     for (size_t i = 0; name && i < N_COMMANDS; i++)
@@ -27,25 +37,46 @@ static const struct command *find(const char *name)
     return NULL;
 }
 
+static void explain(const struct command *c)
+{
+    bool any = false;
+
+    printf("usage: dapo %s %s\n\n%s\n", c->name, c->usage, c->text);
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        bool job = !strcmp(options[i].command, "*") && c->flags & CMD_JOB;
+
+        if (!job && strcmp(options[i].command, c->name))
+            continue;
+        printf("%s  %-26s %s\n", any ? "" : "\noptions:\n", options[i].name,
+               options[i].text);
+        any = true;
+    }
+    if (c->flags & CMD_JOB)
+        printf("\nSettings and their meaning: dapo config\n");
+}
+
 int cmd_help(struct cmd_env *e, struct fault *f)
 {
+    int rc = cmd_rest(e, 0, 1, f);
     const struct command *c = e->argc > 0 ? find(e->argv[0]) : NULL;
 
+    if (rc)
+        return rc;
     if (e->argc > 0 && !c)
         return fault_set(f, FAULT_USAGE, "there is no command %.60s; try dapo help",
                          e->argv[0]);
     if (c) {
-        printf("usage: dapo %s %s%s\n\n%s\n", c->name, c->usage,
-               c->flags & CMD_JOB ? " [--set section.key=value]..." : "", c->text);
-        if (c->flags & CMD_JOB)
-            printf("\nSettings and their meaning: dapo config\n");
+        explain(c);
         return 0;
     }
     printf("dapo - reinforcement learning of language models as a plain MPI job\n\n");
     for (size_t i = 0; i < N_COMMANDS; i++)
         printf("  %-10s %s\n", commands[i].name, commands[i].text);
-    printf("\nexit status: 0 done, 64 usage, 65 input, 69 device, 70 bug, 71 system, "
-           "74 file,\n75 stopped on purpose (run again), 78 configuration\n");
+    printf("\nexit status:");
+#define X(name, status, text) printf("  %2d %s\n%12s", status, text, "");
+    FAULT_LIST(X)
+#undef X
+    printf("  dapo help COMMAND explains a command and its options\n");
     return 0;
 }
 
@@ -65,7 +96,7 @@ static int read_job(struct cmd_env *e, struct fault *f)
     return config_read(&e->cfg, e->job, e->set, e->n_set, f);
 }
 
-/* Take every "--set X" and "--resume X" out of the arguments. */
+/* Take every "--set X" out of the arguments. */
 static int take_overrides(struct cmd_env *e, struct fault *f)
 {
     char **set = calloc((size_t)e->argc + 1, sizeof *set);
@@ -86,10 +117,13 @@ static int take_overrides(struct cmd_env *e, struct fault *f)
 
 static int run(struct cmd_env *e, const struct command *c, struct fault *f)
 {
-    int rc = take_overrides(e, f);
+    int rc = 0;
 
-    if (!rc && c->flags & CMD_JOB)
-        rc = read_job(e, f);
+    if (c->flags & CMD_JOB) {
+        rc = take_overrides(e, f);
+        if (!rc)
+            rc = read_job(e, f);
+    }
     if (e->comm)
         rc = comm_agree_all(e->comm, rc, f);
     if (!rc && c->flags & CMD_JOB)
@@ -125,14 +159,15 @@ int main(int argc, char **argv)
                 fault_text(FAULT_USAGE));
         return FAULT_USAGE;
     }
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is a fault like others */
     if (c->flags & CMD_MPI)
         comm_open_all(&e.comm, &argc, &argv);
     e.argc = argc > 2 ? argc - 2 : 0;
     e.argv = argv + (argc > 2 ? 2 : argc);
     log_open(e.comm ? comm_rank(e.comm) : -1, LOG_INFO);
     rc = run(&e, c, &f);
-    if (!rc && fflush(stdout))
-        rc = fault_set(&f, FAULT_FILE, "standard output could not be written");
+    if (!rc && fflush(stdout) | ferror(stdout))
+        rc = cmd_written(&f);
     report(&e, rc, &f);
     for (int i = 0; i < e.n_set; i++)
         free((char *)(size_t)e.set[i]);

@@ -1,5 +1,6 @@
 /* options.c - taking options out of a command's arguments. */
-#include <math.h>
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,19 +46,21 @@ bool cmd_flag(struct cmd_env *e, const char *name)
     return false;
 }
 
-int cmd_int(struct cmd_env *e, const char *name, long lo, long hi, long *value,
+int cmd_int(struct cmd_env *e, const char *name, int64_t lo, int64_t hi, int64_t *value,
             struct fault *f)
 {
     const char *text;
     char *end;
     int rc = cmd_option(e, name, &text, f);
-    long v;
+    long long v;
 
     if (rc || !text)
         return rc;
-    v = strtol(text, &end, 10);
-    if (end == text || *end || v < lo || v > hi)
-        return fault_set(f, FAULT_USAGE, "%s %.60s: want an integer in [%ld, %ld]",
+    errno = 0;
+    v = strtoll(text, &end, 10);
+    if (end == text || *end || errno || v < lo || v > hi)
+        return fault_set(f, FAULT_USAGE,
+                         "%s %.60s: want an integer in [%" PRId64 ", %" PRId64 "]",
                          name, text, lo, hi);
     *value = v;
     return 0;
@@ -81,6 +84,26 @@ int cmd_real(struct cmd_env *e, const char *name, double lo, double hi, double *
     return 0;
 }
 
+int cmd_choice(struct cmd_env *e, const char *name, const char *choices, int *value,
+               struct fault *f)
+{
+    const char *text;
+    int rc = cmd_option(e, name, &text, f), i = 0;
+
+    if (rc || !text)
+        return rc;
+    for (const char *c = choices; c; i++) {
+        size_t n = strcspn(c, "|");
+
+        if (n == strlen(text) && !strncmp(c, text, n)) {
+            *value = i;
+            return 0;
+        }
+        c = c[n] ? c + n + 1 : NULL;
+    }
+    return fault_set(f, FAULT_USAGE, "%s %.60s: want one of %s", name, text, choices);
+}
+
 int cmd_rest(const struct cmd_env *e, int least, int most, struct fault *f)
 {
     for (int i = 0; i < e->argc; i++)
@@ -91,4 +114,12 @@ int cmd_rest(const struct cmd_env *e, int least, int most, struct fault *f)
         return fault_set(f, FAULT_USAGE, "dapo %s: %s arguments; see dapo help %s",
                          e->name, e->argc < least ? "too few" : "too many", e->name);
     return 0;
+}
+
+int cmd_written(struct fault *f)
+{
+    return ferror(stdout)
+               ? fault_set(f, FAULT_FILE, "standard output can't be written: %s",
+                           errno ? strerror(errno) : "the device refused")
+               : 0;
 }
