@@ -49,7 +49,7 @@ fails 78 'modle.*model' "$dapo" config "$tmp/job.ini" --set modle.path=x
 fails 78 'run.seed' "$dapo" config "$tmp/job.ini" --set run.seed=many
 fails 74 "$tmp/none.ini" "$dapo" config "$tmp/none.ini"
 printf '[run]\nsede = 1\n' >"$tmp/bad.ini"
-fails 78 "$tmp/bad.ini.*2.*sede.*seed" "$dapo" config "$tmp/bad.ini"
+fails 78 "$tmp/bad.ini.*sede.*seed" "$dapo" config "$tmp/bad.ini"
 
 # What config prints parses back to the same.
 ok "$dapo" config "$tmp/job.ini" --set optimizer.lr=0.1234567 --set 'prompt.suffix=\n x\s'
