@@ -94,15 +94,17 @@ static int collect(struct leader *l)
         struct completion *m = &g->members[member];
 
         g->finished_s = clock_now() - s->started;
-        switch (m->finish) {
-        case FINISH_FAILED:
-            rc = add_event(l, g, member, EVENT_FAILED);
-            break;
-        default:
-            rc = session_judge(s, m, s->train.file.row[g->prompt].answer, &l->fault);
-            if (!rc)
-                rc = add_event(l, g, member, EVENT_FINISHED);
-        }
+        /* Not a matter of one completion: weights or inputs are broken, and training
+         * on would bury it. */
+        if (m->finish == FINISH_FAILED)
+            return fault_set(&l->fault, FAULT_DATA,
+                             "step %lld: the logits of candidate %lld are not finite; "
+                             "resume from an earlier checkpoint with a lower "
+                             "optimizer.lr, or check model.path",
+                             (long long)s->step + 1, (long long)g->index);
+        rc = session_judge(s, m, s->train.file.row[g->prompt].answer, &l->fault);
+        if (!rc)
+            rc = add_event(l, g, member, EVENT_FINISHED);
     }
     return rc;
 }

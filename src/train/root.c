@@ -111,18 +111,9 @@ static void take_event(struct root *r, int replica, const struct report_event *e
     r->cand[e->index].n_prompt = e->n_prompt;
     r->cand[e->index].n_tokens[e->member] = e->tokens;
     r->outstanding[replica]--;
-    switch (e->kind) {
-    case EVENT_FINISHED:
-        rc = admission_finished(a, e->index, e->member, e->correct, e->tokens, f);
-        break;
-    case EVENT_CUT:
-        rc = admission_cut(a, e->index, e->member, e->tokens, f);
-        break;
-    default:
-        rc = admission_cut(a, e->index, e->member, e->tokens, f);
-        if (!rc)
-            rc = admission_failed(a, e->index, f);
-    }
+    rc = e->kind == EVENT_FINISHED
+             ? admission_finished(a, e->index, e->member, e->correct, e->tokens, f)
+             : admission_cut(a, e->index, e->member, e->tokens, f);
     if (rc)
         fail(r);
 }
@@ -250,11 +241,11 @@ static void show_progress(const struct root *r)
 {
     const struct config *c = r->s->cfg;
     char note[96];
-    int n;
+    int64_t n = admission_known(r->s->admission);
 
-    admission_batch(r->s->admission, &n);
-    snprintf(note, sizeof note, "groups, %zu candidates", r->n);
-    log_progress("step", n, c->admission.groups, note);
+    snprintf(note, sizeof note, "trainable groups, %zu candidates", r->n);
+    log_progress("step", (long)(n < c->admission.groups ? n : c->admission.groups),
+                 c->admission.groups, note);
 }
 
 bool root_turn(struct root *r, bool *done)

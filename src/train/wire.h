@@ -9,7 +9,7 @@ struct report_head {
     int32_t stop;   /* this rank was asked to stop */
     int32_t failed; /* this rank has a fault and generates no more */
 };
-enum event_kind { EVENT_FINISHED, EVENT_CUT, EVENT_FAILED };
+enum event_kind { EVENT_FINISHED, EVENT_CUT };
 struct report_event {
     int64_t index;
     int32_t member, kind, correct, tokens, n_prompt;
