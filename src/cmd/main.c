@@ -90,8 +90,9 @@ static int read_job(struct cmd_env *e, struct fault *f)
         e->argc--;
         e->argv++;
     } else if (strcmp(e->name, "config")) {
-        return fault_set(f, FAULT_USAGE, "dapo %s needs a job file; see dapo help %s",
-                         e->name, e->name);
+        return fault_set(f, FAULT_USAGE,
+                         "dapo %s needs a job file first; see dapo help %s", e->name,
+                         e->name);
     }
     return config_read(&e->cfg, e->job, e->set, e->n_set, f);
 }

@@ -56,7 +56,7 @@ ok "$dapo" config "$tmp/job.ini" --set optimizer.lr=0.1234567 --set 'prompt.suff
 cp "$tmp/out" "$tmp/one.ini"
 ok "$dapo" config "$tmp/one.ini"
 same "$tmp/out" "$tmp/one.ini"
-ok "$dapo" config --bare "$tmp/one.ini"
+ok "$dapo" config "$tmp/one.ini" --bare
 ! grep -q '#' "$tmp/out" || die "comments with --bare"
 for job in jobs/*.ini; do
     [ -e "$job" ] || continue
