@@ -8,11 +8,6 @@
 #include "dapo/mem.h"
 #include "store/rundir.h"
 
-static uint64_t piece_sum(const float *x, int64_t n, int64_t piece)
-{
-    return hash64(x, (size_t)n * sizeof *x, (unsigned long long)piece);
-}
-
 /* The learners write; before the ranks have roles, rank 0 does. */
 static int writers(const struct comm *c)
 {

@@ -9,6 +9,7 @@
 #ifndef DAPO_STORE_RUNDIR_H
 #define DAPO_STORE_RUNDIR_H
 
+#include "dapo/mem.h"
 #include "dapo/store.h"
 #include "store/h5.h"
 
@@ -89,6 +90,11 @@ void head_columns_free(struct small *s);
 void head_create(struct draft *d, const struct head *head, struct small *s);
 void head_write(struct draft *d, const struct head *head, const struct small *s);
 
+/* Checksum of piece number `piece`, n values. */
+static inline uint64_t piece_sum(const float *x, int64_t n, int64_t piece)
+{
+    return hash64(x, (size_t)n * sizeof *x, (unsigned long long)piece);
+}
 /* The pieces rank r of `ranks` writes or reads: values [*first, return value). */
 int64_t head_share(const struct head *head, int r, int ranks, int64_t *first);
 /* Their number in the whole array. */

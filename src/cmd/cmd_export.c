@@ -1,0 +1,147 @@
+/* cmd_export.c - dapo export CHECKPOINT OUT_DIR: weights as a Hugging Face directory.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "dapo/inspect.h"
+#include "dapo/mem.h"
+#include "dapo/model.h"
+
+struct job {
+    const char *model, *tokenizer; /* folders */
+    char *path;                    /* of the checkpoint's file */
+    int dtype;                     /* 0 bf16, 1 f32 */
+    struct config cfg;             /* the run's settings */
+    struct inspect_checkpoint k;
+};
+
+/* The file itself, or a run directory's newest checkpoint. */
+static int find_checkpoint(struct job *j, const char *path, struct fault *f)
+{
+    struct inspect_run r;
+    struct stat st;
+    int rc;
+
+    if (stat(path, &st))
+        return fault_set(f, FAULT_FILE, "%s: can't be opened: %s", path,
+                         strerror(errno));
+    if (!S_ISDIR(st.st_mode)) {
+        j->path = strdup(path);
+        return j->path ? 0 : fault_set(f, FAULT_SYSTEM, "no memory for a path");
+    }
+    rc = inspect_run(&r, path, f);
+    if (rc)
+        return rc;
+    if (r.newest < 0)
+        rc = fault_set(f, FAULT_DATA, "%s: has no checkpoint that can be read", path);
+    else if (!(j->path = inspect_checkpoint_path(path, r.newest, f)))
+        rc = f->code;
+    inspect_run_free(&r);
+    return rc;
+}
+
+/* Where config.json and the tokenizer are: --model, or what the run was given. */
+static int find_model(struct job *j, struct fault *f)
+{
+    if (j->model) {
+        j->tokenizer = j->model;
+        return 0;
+    }
+    if (config_parse(&j->cfg, j->path, j->k.config, NULL, 0, f))
+        return f->code;
+    j->model = j->cfg.model.path;
+    j->tokenizer = *j->cfg.model.tokenizer ? j->cfg.model.tokenizer : j->model;
+    if (access(j->model, R_OK | X_OK))
+        return fault_set(f, FAULT_FILE,
+                         "%s: the run's model.path can't be opened from here: %s; name "
+                         "the folder with --model",
+                         j->model, strerror(errno));
+    return 0;
+}
+
+/* The model of the run's folder, its weights yet to be replaced.  Drawn anew where it
+ * has none. */
+static int open_model(struct model **m, const char *dir, const struct backend *be,
+                      struct fault *f)
+{
+    char *one = path_join(dir, "model.safetensors", f);
+    char *many = path_join(dir, "model.safetensors.index.json", f);
+    struct model_config c;
+    int rc = one && many ? 0 : f->code;
+
+    if (!rc && (!access(one, F_OK) || !access(many, F_OK))) {
+        rc = model_open(m, dir, be, COMPUTE_F32, 0, f);
+    } else if (!rc && !(rc = model_config_read(&c, dir, f))) {
+        rc = model_random(m, &c, be, COMPUTE_F32, 0, 0, f);
+        model_config_free(&c);
+    }
+    free(one);
+    free(many);
+    return rc;
+}
+
+static int check_tensors(const struct job *j, const struct model *m, struct fault *f)
+{
+    int n;
+    const struct model_tensor *t = model_tensors(m, &n);
+    bool same = n == j->k.n_tensors && (int64_t)model_n_params(m) == j->k.n_params;
+
+    for (int i = 0; i < n && same; i++)
+        same = !strcmp(t[i].name, j->k.tensors[i].name) &&
+               t[i].rows == j->k.tensors[i].rows && t[i].cols == j->k.tensors[i].cols;
+    return same ? 0
+                : fault_set(f, FAULT_DATA,
+                            "%s: its tensors are not those of the model in %s; name "
+                            "the run's model with --model",
+                            j->path, j->model);
+}
+
+static int write_model(struct job *j, const char *out, struct fault *f)
+{
+    const struct backend *be;
+    struct model *m = NULL;
+    int rc = backend_find(&be, "cpu", f);
+
+    if (!rc)
+        rc = be->open(0, 1, f);
+    if (!rc)
+        rc = open_model(&m, j->model, be, f);
+    if (!rc)
+        rc = check_tensors(j, m, f);
+    if (!rc)
+        rc = inspect_params(j->path, model_params(m), j->k.n_params, f);
+    if (!rc)
+        rc = model_save(m, model_params(m), out, j->tokenizer, j->dtype == 0, f);
+    model_free(m);
+    return rc;
+}
+
+int cmd_export(struct cmd_env *e, struct fault *f)
+{
+    struct job j = {0};
+    int rc = cmd_option(e, "--model", &j.model, f);
+
+    if (!rc)
+        rc = cmd_choice(e, "--dtype", "bf16|f32", &j.dtype, f);
+    if (!rc)
+        rc = cmd_rest(e, 2, 2, f);
+    if (!rc)
+        rc = find_checkpoint(&j, e->argv[0], f);
+    if (!rc)
+        rc = inspect_checkpoint(&j.k, j.path, f);
+    if (!rc)
+        rc = find_model(&j, f);
+    if (!rc)
+        rc = write_model(&j, e->argv[1], f);
+    if (!rc)
+        printf("%s: step %" PRId64 ", %" PRId64 " parameters as %s\n", e->argv[1],
+               j.k.step, j.k.n_params, j.dtype == 0 ? "bf16" : "f32");
+    inspect_checkpoint_free(&j.k);
+    free(j.path);
+    return rc;
+}

@@ -1,0 +1,116 @@
+/* cmd_inspect.c - dapo inspect PATH: find out what it is, and show it. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/show.h"
+#include "dapo/inspect.h"
+#include "dapo/mem.h"
+
+/* Names from files may hold anything; the terminal must not obey it. */
+void show_line(const char *name, const char *format, ...)
+{
+    char text[2 * CONFIG_TEXT];
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    for (char *p = text; *p; p++)
+        if (iscntrl((unsigned char)*p))
+            *p = '?';
+    printf("%-22s %s\n", name, text);
+}
+
+int show_settings(const char *name, const char *text, struct fault *f)
+{
+    struct config defaults, own;
+    struct fault why = FAULT_INIT;
+    struct bytes names = {0}, value = {0};
+    char *save = NULL;
+    int rc = config_read(&defaults, NULL, NULL, 0, f);
+
+    if (rc)
+        return rc;
+    if (config_parse(&own, name, text, NULL, 0, &why)) {
+        show_line("settings", "can't be read by this build: %s", why.text);
+        return 0;
+    }
+    rc = config_diff(&defaults, &own, &names, f);
+    for (char *p = names.len ? strtok_r(names.data, "\n", &save) : NULL; p && !rc;
+         p = strtok_r(NULL, "\n", &save)) {
+        value.len = 0;
+        rc = config_value(&own, p, &value, f);
+        if (!rc)
+            show_line("setting", "%s = %s", p, value.len ? value.data : "");
+    }
+    bytes_free(&names);
+    bytes_free(&value);
+    return rc;
+}
+
+/* Whether the folder has an entry of this name. */
+static int has(const char *dir, const char *name, bool *yes, struct fault *f)
+{
+    char *path = path_join(dir, name, f);
+
+    if (!path)
+        return f->code;
+    *yes = access(path, F_OK) == 0;
+    free(path);
+    return 0;
+}
+
+static int show_folder(const char *dir, struct fault *f)
+{
+    bool model = false, run = false;
+    int rc = has(dir, "config.json", &model, f);
+
+    if (!rc)
+        rc = has(dir, "rollouts", &run, f);
+    if (rc)
+        return rc;
+    if (run)
+        return show_run(dir, f);
+    if (model)
+        return show_model(dir, f);
+    return fault_set(f, FAULT_DATA,
+                     "%s: is neither a run directory (no rollouts/) nor a model "
+                     "directory (no config.json)",
+                     dir);
+}
+
+static int show_file(const char *path, struct fault *f)
+{
+    enum inspect_kind kind;
+    int rc = inspect_kind(&kind, path, f);
+
+    if (rc)
+        return rc;
+    if (kind == INSPECT_STEP)
+        return show_step(path, f);
+    if (kind == INSPECT_CHECKPOINT)
+        return show_checkpoint(path, f);
+    return fault_set(f, FAULT_DATA,
+                     "%s: is a run's index, derived from its step files; inspect the "
+                     "run directory instead",
+                     path);
+}
+
+int cmd_inspect(struct cmd_env *e, struct fault *f)
+{
+    struct stat st;
+    int rc = cmd_rest(e, 1, 1, f);
+
+    if (rc)
+        return rc;
+    if (stat(e->argv[0], &st))
+        return fault_set(f, FAULT_FILE, "%s: can't be opened: %s", e->argv[0],
+                         strerror(errno));
+    return S_ISDIR(st.st_mode) ? show_folder(e->argv[0], f) : show_file(e->argv[0], f);
+}
