@@ -21,6 +21,7 @@ enum scratch {
     SCRATCH_KEYS,
     SCRATCH_VALUES,
     SCRATCH_ROWS,
+    SCRATCH_BLOCKS,
     SCRATCH_ROPE,   /* cosines and sines */
     SCRATCH_SAMPLE, /* sums of blocks, histograms */
     N_SCRATCH

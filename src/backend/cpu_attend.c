@@ -68,33 +68,69 @@ void cpu_run_take(float *to, int width, const float *from, float scale,
     }
 }
 
-/* Work space of a run. */
-struct space {
-    float *q, *o;  /* [BLOCK][dim], [BLOCK][padded] */
-    float *scores; /* [BLOCK][ld] */
-    float *tiles;  /* [tiles][dim][TILE] of the keys */
-    float *values; /* [keys][padded], or NULL: rows are whole vectors as they are */
-    size_t ld;
-    int ready; /* tiles made so far */
+/* Queries of one key-value head on their way through attention. */
+struct block {
+    float *q, *o;  /* [n][dim], scaled; [n][padded] */
+    float *scores; /* [n][ld] */
+    int first, n, keys;
+    int sees[BLOCK];
+    float sum[BLOCK];
 };
 
-static int space_take(struct space *s, const struct run *u, struct fault *f)
-{
-    size_t tiles = (size_t)(u->keys + TILE - 1) / TILE, dim = (size_t)u->h->dim;
-    size_t rows = dim + (size_t)u->padded;
+/* Work space of a run. */
+struct space {
+    struct block *blocks;
+    float *tiles;  /* [dim][TILE] each */
+    float *values; /* [][padded] */
+    size_t ld;
+};
 
-    *s = (struct space){.ld = tiles * TILE};
-    s->scores = cpu_scratch(SCRATCH_SCORES, BLOCK * s->ld * sizeof(float), f);
-    s->tiles = cpu_scratch(SCRATCH_KEYS, tiles * dim * TILE * sizeof(float), f);
-    s->q = cpu_scratch(SCRATCH_ROWS, BLOCK * rows * sizeof(float), f);
-    if (!s->scores || !s->tiles || !s->q)
-        return f->code;
-    s->o = s->q + BLOCK * dim;
-    if (u->padded == u->h->dim)
-        return 0;
+/* For `blocks` blocks of n queries, and `tiles` tiles of keys and as many of values. */
+static int space_take(struct space *s, const struct run *u, int blocks, int n,
+                      int tiles, struct fault *f)
+{
+    size_t dim = (size_t)u->h->dim, padded = (size_t)u->padded, width = dim + padded;
+    size_t queries = row_at(blocks, n);
+    float *rows, *scores;
+
+    *s = (struct space){.ld = (size_t)(u->keys + TILE - 1) / TILE * TILE};
+    scores = cpu_scratch(SCRATCH_SCORES, queries * s->ld * sizeof(float), f);
+    s->tiles = cpu_scratch(SCRATCH_KEYS, row_at(tiles, TILE) * dim * sizeof(float), f);
     s->values =
-        cpu_scratch(SCRATCH_VALUES, row_at(u->keys, u->padded) * sizeof(float), f);
-    return s->values ? 0 : f->code;
+        cpu_scratch(SCRATCH_VALUES, row_at(tiles, TILE) * padded * sizeof(float), f);
+    rows = cpu_scratch(SCRATCH_ROWS, queries * width * sizeof(float), f);
+    s->blocks = cpu_scratch(SCRATCH_BLOCKS, row_at(blocks, sizeof *s->blocks), f);
+    if (!scores || !s->tiles || !s->values || !rows || !s->blocks)
+        return f->code;
+    for (int b = 0; b < blocks; b++) {
+        s->blocks[b].q = rows + row_at(b, n) * width;
+        s->blocks[b].o = s->blocks[b].q + row_at(n, u->h->dim);
+        s->blocks[b].scores = scores + row_at(b, n) * s->ld;
+    }
+    return 0;
+}
+
+/* Queries first .. first + n - 1 of the run's head. */
+static void block_take(struct block *b, const float *q, const struct run *u, int first,
+                       int n)
+{
+    b->first = first;
+    b->n = n;
+    b->keys = 0;
+    for (int i = 0; i < n; i++) {
+        b->sees[i] = cpu_run_sees(u, first + i);
+        b->keys = b->sees[i] > b->keys ? b->sees[i] : b->keys;
+    }
+    cpu_run_take(b->q, u->h->dim, q, u->h->scale, u, first, n);
+    memset(b->o, 0, row_at(n, u->padded) * sizeof(float));
+}
+
+static void block_scores(struct block *b, const float *tile, const struct space *s,
+                         const struct run *u, int number)
+{
+    int from = number * TILE, n = b->keys - from < TILE ? b->keys - from : TILE;
+
+    cpu_kernel_scores(b->scores + from, s->ld, b->q, b->n, tile, u->h->dim, n);
 }
 
 /* s[0..n-1] become e^(s - most); returns most and their sum.  s has room for n rounded
@@ -111,119 +147,152 @@ static float softmax(float *s, int n, float *sum)
     for (int j = LANES; j < padded; j += LANES)
         most = vec_max(vec_load(s + j), most);
     m = vec_most(most);
-    for (int j = 0; j < padded; j++)
-        s[j] = exp_fast(s[j] - m);
-    for (int j = 0; j < padded; j += LANES)
-        total += vec_load(s + j);
+    for (int j = 0; j < padded; j += LANES) {
+        vec e = vec_exp(vec_load(s + j) - m);
+
+        total += e;
+        vec_store(s + j, e);
+    }
     *sum = vec_sum(total);
     return m;
 }
 
-/* o[i] += sum of the weighted values of keys from .. to-1, which lie in rows at x. */
-static void mix_keys(const struct space *s, const struct run *u, const int *sees, int n,
-                     const float *x, size_t ld, int from, int to)
+/* The scores become weights. */
+static void block_weigh(struct block *b, float *lse, const struct space *s,
+                        const struct run *u)
+{
+    for (int i = 0; i < b->n; i++) {
+        float most = softmax(b->scores + (size_t)i * s->ld, b->sees[i], &b->sum[i]);
+
+        if (lse)
+            lse[cpu_run_lse(u, b->first + i)] = most + logf(b->sum[i]);
+    }
+}
+
+/* Add the weighted values of keys from .. to-1, which lie in rows at x. */
+static void block_mix(struct block *b, const float *x, size_t ld, int from, int to,
+                      const struct space *s, const struct run *u)
 {
     struct mix m = {.x = x, .w_row = s->ld, .w_term = 1, .ld = ld, .cols = u->padded};
     int shared = to, rest;
 
     /* What all queries see together, then what only some do one by one. */
-    for (int i = 0; i < n; i++)
-        shared = sees[i] < shared ? sees[i] : shared;
+    for (int i = 0; i < b->n; i++)
+        shared = b->sees[i] < shared ? b->sees[i] : shared;
     if (shared > from) {
-        m.w = s->scores + from;
-        m.rows = n;
+        m.w = b->scores + from;
+        m.rows = b->n;
         m.n = shared - from;
-        cpu_kernel_mix(s->o, &m);
+        cpu_kernel_mix(b->o, &m);
     }
     rest = shared > from ? shared : from;
     m.x = x + (size_t)(rest - from) * ld;
     m.rows = 1;
-    for (int i = 0; i < n; i++) {
-        m.n = (sees[i] < to ? sees[i] : to) - rest;
+    for (int i = 0; i < b->n; i++) {
+        m.n = (b->sees[i] < to ? b->sees[i] : to) - rest;
         if (m.n <= 0)
             continue;
-        m.w = s->scores + (size_t)i * s->ld + rest;
-        cpu_kernel_mix(s->o + row_at(i, u->padded), &m);
+        m.w = b->scores + (size_t)i * s->ld + rest;
+        cpu_kernel_mix(b->o + row_at(i, u->padded), &m);
     }
 }
 
-/* Over all keys, in their order, by stretches that lie together. */
-static void mix_values(const struct space *s, const struct run *u, const int *sees,
-                       int n, const float *v)
+static void block_give(float *o, const struct block *b, const struct run *u)
 {
-    int page = u->r->map.page, keys = 0;
+    for (int i = 0; i < b->n; i++) {
+        float *to = o + cpu_run_query(u, b->first + i);
+        const float *from = b->o + row_at(i, u->padded);
+        float inverse = 1.0f / b->sum[i];
 
-    for (int i = 0; i < n; i++)
-        keys = sees[i] > keys ? sees[i] : keys;
-    memset(s->o, 0, row_at(n, u->padded) * sizeof(float));
-    if (s->values) {
-        mix_keys(s, u, sees, n, s->values, (size_t)u->padded, 0, keys);
-        return;
-    }
-    for (int from = 0, to; from < keys; from = to) {
-        to = keys - from > page ? from + page : keys;
-        mix_keys(s, u, sees, n, v + cpu_run_key(u, from), u->kv_width, from, to);
-    }
-}
-
-/* Queries first .. first + n - 1 of a run. */
-static void attend_block(float *o, float *lse, const float *q, const float *k,
-                         const float *v, const struct run *u, struct space *s,
-                         int first, int n)
-{
-    int sees[BLOCK], keys = 0, dim = u->h->dim;
-    float sum[BLOCK];
-
-    cpu_run_take(s->q, dim, q, u->h->scale, u, first, n);
-    for (int i = 0; i < n; i++) {
-        sees[i] = cpu_run_sees(u, first + i);
-        keys = sees[i] > keys ? sees[i] : keys;
-    }
-    for (int t = 0; t * TILE < keys; t++) {
-        float *tile = s->tiles + row_at(t * TILE, dim);
-        int some = keys - t * TILE < TILE ? keys - t * TILE : TILE;
-
-        if (t == s->ready)
-            cpu_run_tile(tile, k, u, s->ready++);
-        cpu_kernel_scores(s->scores + t * TILE, s->ld, s->q, n, tile, dim, some);
-    }
-    for (int i = 0; i < n; i++) {
-        float most = softmax(s->scores + (size_t)i * s->ld, sees[i], &sum[i]);
-
-        if (lse)
-            lse[cpu_run_lse(u, first + i)] = most + logf(sum[i]);
-    }
-    mix_values(s, u, sees, n, v);
-    for (int i = 0; i < n; i++) {
-        float *to = o + cpu_run_query(u, first + i),
-              *from = s->o + row_at(i, u->padded);
-        float inverse = 1.0f / sum[i];
-
-        for (int d = 0; d < dim; d++)
+        for (int d = 0; d < u->h->dim; d++)
             to[d] = from[d] * inverse;
     }
 }
 
-static int attend_run(float *o, float *lse, const float *q, const float *k,
-                      const float *v, struct run *u, struct fault *f)
+/* Copy values from .. to-1 of the run's head to rows of whole vectors. */
+static void pack_values(float *rows, const float *v, const struct run *u, int from,
+                        int to)
 {
+    int dim = u->h->dim;
+
+    for (int j = from; j < to; j++, rows += u->padded) {
+        memcpy(rows, v + cpu_run_key(u, j), row_at(dim, sizeof *rows));
+        memset(rows + dim, 0, row_at(u->padded - dim, sizeof *rows));
+    }
+}
+
+/* Many queries: head by head, so that the tiles of one head serve all of them. */
+static int attend_many(float *o, float *lse, const float *q, const float *k,
+                       const float *v, struct run *u, struct fault *f)
+{
+    int tiles = (u->keys + TILE - 1) / TILE, queries = u->rows * u->group;
     struct space s;
 
-    if (space_take(&s, u, f))
+    if (space_take(&s, u, 1, BLOCK, tiles, f))
         return f->code;
     for (u->kv_head = 0; u->kv_head < u->h->kv_heads; u->kv_head++) {
-        s.ready = 0;
-        for (int j = 0; s.values && j < u->keys; j++) {
-            float *to = s.values + row_at(j, u->padded);
+        for (int t = 0; t < tiles; t++)
+            cpu_run_tile(s.tiles + row_at(t * TILE, u->h->dim), k, u, t);
+        pack_values(s.values, v, u, 0, u->keys);
+        for (int i = 0; i < queries; i += BLOCK) {
+            struct block *b = s.blocks;
 
-            memcpy(to, v + cpu_run_key(u, j), row_at(u->h->dim, sizeof *to));
-            memset(to + u->h->dim, 0, row_at(u->padded - u->h->dim, sizeof *to));
-        }
-        for (int i = 0, n; i < u->rows * u->group; i += n) {
-            n = u->rows * u->group - i < BLOCK ? u->rows * u->group - i : BLOCK;
-            attend_block(o, lse, q, k, v, u, &s, i, n);
+            block_take(b, q, u, i, queries - i < BLOCK ? queries - i : BLOCK);
+            for (int t = 0; t * TILE < b->keys; t++)
+                block_scores(b, s.tiles + row_at(t * TILE, u->h->dim), &s, u, t);
+            block_weigh(b, lse, &s, u);
+            block_mix(b, s.values, (size_t)u->padded, 0, b->keys, &s, u);
+            block_give(o, b, u);
         }
     }
+    return 0;
+}
+
+/* Keys from `from` on that lie together, at most a tile. */
+static int stretch(const struct run *u, int from)
+{
+    int page = u->r->map.page, rest = page - from % page, n = u->keys - from;
+
+    n = n < TILE ? n : TILE;
+    return n < rest ? n : rest;
+}
+
+/* Few queries, as in a decode: all heads together, so that keys and values are read
+ * once and in the order of their memory. */
+static int attend_few(float *o, float *lse, const float *q, const float *k,
+                      const float *v, struct run *u, struct fault *f)
+{
+    int heads = u->h->kv_heads, n = u->rows * u->group;
+    struct space s;
+
+    if (space_take(&s, u, heads, n, 1, f))
+        return f->code;
+    for (u->kv_head = 0; u->kv_head < heads; u->kv_head++)
+        block_take(&s.blocks[u->kv_head], q, u, 0, n);
+    for (int t = 0; t * TILE < u->keys; t++) {
+        for (u->kv_head = 0; u->kv_head < heads; u->kv_head++) {
+            cpu_run_tile(s.tiles, k, u, t);
+            block_scores(&s.blocks[u->kv_head], s.tiles, &s, u, t);
+        }
+    }
+    for (u->kv_head = 0; u->kv_head < heads; u->kv_head++)
+        block_weigh(&s.blocks[u->kv_head], lse, &s, u);
+    for (int from = 0, to; from < u->keys; from = to) {
+        to = from + stretch(u, from);
+        for (u->kv_head = 0; u->kv_head < heads; u->kv_head++) {
+            const float *x = v + cpu_run_key(u, from);
+            size_t ld = u->kv_width;
+
+            if (u->padded != u->h->dim) {
+                pack_values(s.values, v, u, from, to);
+                x = s.values;
+                ld = (size_t)u->padded;
+            }
+            block_mix(&s.blocks[u->kv_head], x, ld, from, to, &s, u);
+        }
+    }
+    for (u->kv_head = 0; u->kv_head < heads; u->kv_head++)
+        block_give(o, &s.blocks[u->kv_head], u);
     return 0;
 }
 
@@ -232,8 +301,9 @@ int cpu_attend(float *o, float *lse, const float *q, const float *k, const float
 {
     for (int i = 0; i < r->rows;) {
         struct run u = cpu_run_at(r, h, i);
+        int few = u.rows * u.group <= BLOCK;
 
-        if (attend_run(o, lse, q, k, v, &u, f))
+        if ((few ? attend_few : attend_many)(o, lse, q, k, v, &u, f))
             return f->code;
         i += u.rows;
     }

@@ -76,13 +76,15 @@ static void products(float *scores, const float *from, const float *tiles, float
                           dim, keys - at < TILE ? keys - at : TILE);
 }
 
-/* Scores of one query to P, dout.v to dS, both 0 for keys from `sees` to `keys`. */
-static void slopes(float *restrict p, float *restrict ds, float lse, float whole,
-                   int sees, int keys)
+/* Scores of one query to P, dout.v to dS, both 0 for keys from `sees` to `keys`.  The
+ * rows have room for whole vectors. */
+static void slopes(float *p, float *ds, float lse, float whole, int sees, int keys)
 {
-    for (int j = 0; j < sees; j++) {
-        p[j] = exp_fast(p[j] - lse);
-        ds[j] = p[j] * (ds[j] - whole);
+    for (int j = 0; j < sees; j += LANES) {
+        vec e = vec_exp(vec_load(p + j) - lse);
+
+        vec_store(p + j, e);
+        vec_store(ds + j, e * (vec_load(ds + j) - whole));
     }
     for (int j = sees; j < keys; j++)
         p[j] = ds[j] = 0.0f;

@@ -139,14 +139,24 @@ mix_wide(float *o, const struct mix *m, int row, int rows)
         mix(o, m, row, col, rows, 1);
 }
 
-void cpu_kernel_mix(float *o, const struct mix *m)
-{
-    int i = 0;
+/* Terms taken together: their rows of x stay in the nearest cache for all rows of o. */
+#define TERMS 64
 
-    for (; i + MOST_ROWS <= m->rows; i += MOST_ROWS)
-        mix_wide(o, m, i, MOST_ROWS);
-    for (; i + 2 <= m->rows; i += 2)
-        mix_wide(o, m, i, 2);
-    if (i < m->rows)
-        mix_wide(o, m, i, 1);
+void cpu_kernel_mix(float *o, const struct mix *all)
+{
+    struct mix m = *all;
+
+    for (int t = 0; t < all->n; t += TERMS) {
+        int i = 0;
+
+        m.n = all->n - t < TERMS ? all->n - t : TERMS;
+        m.w = all->w + (size_t)t * all->w_term;
+        m.x = all->x + (size_t)t * all->ld;
+        for (; i + MOST_ROWS <= m.rows; i += MOST_ROWS)
+            mix_wide(o, &m, i, MOST_ROWS);
+        for (; i + 2 <= m.rows; i += 2)
+            mix_wide(o, &m, i, 2);
+        if (i < m.rows)
+            mix_wide(o, &m, i, 1);
+    }
 }

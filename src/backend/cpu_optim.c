@@ -4,23 +4,32 @@
 #include "backend/cpu.h"
 #include "backend/vec.h"
 
-/* As many doubles as a vec has floats. */
-typedef double wide __attribute__((vector_size(128)));
+typedef float eight __attribute__((vector_size(32)));
+typedef double wide __attribute__((vector_size(64)));
+
+static inline wide squares(const float *x)
+{
+    eight v;
+    wide w;
+
+    memcpy(&v, x, sizeof v);
+    w = __builtin_convertvector(v, wide);
+    return w * w;
+}
 
 int cpu_sumsq(double *out, const float *x, size_t n, struct fault *f)
 {
-    wide sum = {0.0};
+    wide sum[4] = {{0.0}, {0.0}, {0.0}, {0.0}};
     double total = 0.0;
     size_t i = 0;
 
     (void)f;
-    for (; i + LANES <= n; i += LANES) {
-        wide v = __builtin_convertvector(vec_load(x + i), wide);
-
-        sum += v * v;
-    }
-    for (int l = 0; l < LANES; l++)
-        total += sum[l];
+    for (; i + 32 <= n; i += 32)
+        for (size_t k = 0; k < 4; k++)
+            sum[k] += squares(x + i + 8 * k);
+    sum[0] += sum[1] + (sum[2] + sum[3]);
+    for (int l = 0; l < 8; l++)
+        total += sum[0][l];
     for (; i < n; i++)
         total += (double)x[i] * (double)x[i];
     *out = total;

@@ -135,24 +135,53 @@ int cpu_rmsnorm_back(float *dx, float *dw, const float *dy, const float *x,
     return 0;
 }
 
+static vec silu_times(vec gate, vec up)
+{
+    return gate / (1.0f + vec_exp(-gate)) * up;
+}
+
 int cpu_swiglu(float *y, const float *gate, const float *up, size_t n, struct fault *f)
 {
+    size_t i = 0;
+    int rest = (int)(n % LANES);
+
     (void)f;
-    for (size_t i = 0; i < n; i++)
-        y[i] = gate[i] / (1.0f + exp_fast(-gate[i])) * up[i];
+    for (; i + LANES <= n; i += LANES)
+        vec_store(y + i, silu_times(vec_load(gate + i), vec_load(up + i)));
+    if (rest)
+        vec_store_part(y + i,
+                       silu_times(vec_load_part(gate + i, rest, 0.0f),
+                                  vec_load_part(up + i, rest, 0.0f)),
+                       rest);
     return 0;
 }
 
 /* silu(g) = g s(g), with s the sigmoid; silu'(g) = s (1 + g (1 - s)). */
+static void swiglu_slopes(vec *dgate, vec *dup, vec dy, vec g, vec up)
+{
+    vec s = 1.0f / (1.0f + vec_exp(-g));
+
+    *dgate = dy * up * s * (1.0f + g * (1.0f - s));
+    *dup = dy * g * s;
+}
+
 int cpu_swiglu_back(float *dgate, float *dup, const float *dy, const float *gate,
                     const float *up, size_t n, struct fault *f)
 {
-    (void)f;
-    for (size_t i = 0; i < n; i++) {
-        float g = gate[i], d = dy[i], u = up[i], s = 1.0f / (1.0f + exp_fast(-g));
+    size_t i = 0;
+    int rest = (int)(n % LANES);
+    vec dg, du;
 
-        dgate[i] = d * u * s * (1.0f + g * (1.0f - s));
-        dup[i] = d * g * s;
+    (void)f;
+    for (; i + LANES <= n; i += LANES) {
+        swiglu_slopes(&dg, &du, vec_load(dy + i), vec_load(gate + i), vec_load(up + i));
+        vec_store(dgate + i, dg);
+        vec_store(dup + i, du);
     }
+    swiglu_slopes(&dg, &du, vec_load_part(dy + i, rest, 0.0f),
+                  vec_load_part(gate + i, rest, 0.0f),
+                  vec_load_part(up + i, rest, 0.0f));
+    vec_store_part(dgate + i, dg, rest);
+    vec_store_part(dup + i, du, rest);
     return 0;
 }

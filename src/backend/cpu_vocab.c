@@ -17,39 +17,46 @@ float cpu_row_most(const float *x, int n)
     return vec_most(most);
 }
 
-static void exps(float *restrict e, float *restrict z, const float *restrict x, int n,
-                 float most, float inverse)
+/* Sums of e = e^z and of z e over one block, in f32. */
+struct block {
+    vec sum, mean;
+};
+
+static void add_exps(struct block *b, vec *e, vec x, vec most, vec inverse)
 {
-    for (int j = 0; j < n; j++) {
-        z[j] = (x[j] - most) * inverse;
-        e[j] = exp_fast(z[j]);
-        z[j] = z[j] < -87.3f ? 0.0f : z[j]; /* 0 * -inf has no place in the entropy */
-    }
+    vec z = (x - most) * inverse;
+
+    *e = vec_exp(z);
+    b->sum += *e;
+    /* Where e is 0, z may be -inf, and 0 * -inf has no place in the entropy. */
+    b->mean = vec_fma(*e, vec_max(vec_all(-88.0f), z), b->mean);
 }
 
 struct soft cpu_row_soft(const float *x, int n, float temperature, float *e,
                          double *sums)
 {
     struct soft s = {.most = cpu_row_most(x, n), .temperature = temperature};
+    vec most = vec_all(s.most), inverse = vec_all(1.0f / temperature), some;
 
     for (int at = 0, block = 0; at < n; at += SOFT_BLOCK, block++) {
-        float some[SOFT_BLOCK], z[SOFT_BLOCK];
-        int k = n - at < SOFT_BLOCK ? n - at : SOFT_BLOCK;
-        vec sum = {0.0f}, mean = {0.0f};
+        int end = n - at < SOFT_BLOCK ? n : at + SOFT_BLOCK, j = at;
+        struct block b = {0};
 
-        exps(some, z, x + at, k, s.most, 1.0f / temperature);
-        for (int j = k; j < SOFT_BLOCK; j++)
-            some[j] = z[j] = 0.0f;
-        for (int j = 0; j < SOFT_BLOCK; j += LANES) {
-            sum += vec_load(some + j);
-            mean = vec_fma(vec_load(some + j), vec_load(z + j), mean);
+        for (; j + LANES <= end; j += LANES) {
+            add_exps(&b, &some, vec_load(x + j), most, inverse);
+            if (e)
+                vec_store(e + j, some);
         }
-        s.sum += (double)vec_sum(sum);
-        s.mean += (double)vec_sum(mean);
-        if (e)
-            memcpy(e + at, some, row_at(k, sizeof *e));
+        if (j < end) {
+            add_exps(&b, &some, vec_load_part(x + j, end - j, -INFINITY), most,
+                     inverse);
+            if (e)
+                vec_store_part(e + j, some, end - j);
+        }
+        s.sum += (double)vec_sum(b.sum);
+        s.mean += (double)vec_sum(b.mean);
         if (sums)
-            sums[block] = (double)vec_sum(sum);
+            sums[block] = (double)vec_sum(b.sum);
     }
     return s;
 }
@@ -79,10 +86,17 @@ int cpu_logprob(float *logp, float *entropy, float *lse, const float *logits,
     return 0;
 }
 
+/* x[j] = -slope * e^(x[j] * inverse - lse) */
 static void slopes(float *x, int n, float inverse, float lse, float slope)
 {
-    for (int j = 0; j < n; j++)
-        x[j] = -slope * exp_fast(__builtin_fmaf(x[j], inverse, -lse));
+    vec by = vec_all(inverse), less = vec_all(-lse);
+    int j = 0;
+
+    for (; j + LANES <= n; j += LANES)
+        vec_store(x + j, -slope * vec_exp(vec_fma(vec_load(x + j), by, less)));
+    vec_store_part(
+        x + j, -slope * vec_exp(vec_fma(vec_load_part(x + j, n - j, 0.0f), by, less)),
+        n - j);
 }
 
 int cpu_logprob_back(float *logits, const float *dlogp, const float *lse,

@@ -18,6 +18,7 @@
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 typedef float vec __attribute__((vector_size(64)));
+typedef int32_t vec_bits __attribute__((vector_size(64)));
 
 static inline vec vec_load(const float *p)
 {
@@ -35,11 +36,17 @@ static inline void vec_store(float *p, vec v)
 /* The first n < LANES values, then `rest`. */
 static inline vec vec_load_part(const float *p, int n, float rest)
 {
-    vec v;
+    float x[LANES];
 
     for (int l = 0; l < LANES; l++)
-        v[l] = l < n ? p[l] : rest;
-    return v;
+        x[l] = rest;
+    memcpy(x, p, (size_t)n * sizeof *x);
+    return vec_load(x);
+}
+
+static inline void vec_store_part(float *p, vec v, int n)
+{
+    memcpy(p, &v, (size_t)n * sizeof *p);
 }
 
 static inline vec vec_all(float x)
@@ -150,24 +157,24 @@ static inline float vec_dot(const float *a, const float *b, int n)
 
 /* e^x to 2 units in the last place; 0 below -87.3, e^88 above 88; NaN for NaN.  Range
  * reduction by ln 2 in two parts, then the polynomial of Cephes' expf. */
-static inline float exp_fast(float x)
+static inline vec vec_exp(vec x)
 {
-    const float round = 12582912.0f; /* 1.5 * 2^23: adding it rounds to an integer */
-    float low = x < -87.3f ? -87.3f : x, r, t, n, p;
+    const vec round = vec_all(12582912.0f); /* 1.5 * 2^23: adding it makes integers */
+    vec low = vec_max(vec_all(-87.3f), x), t, n, r, p;
 
-    low = low > 88.0f ? 88.0f : low;
-    t = __builtin_fmaf(low, 1.44269504f, round);
+    low = -vec_max(vec_all(-88.0f), -low);
+    t = vec_fma(low, vec_all(1.44269504f), round);
     n = t - round;
-    r = __builtin_fmaf(n, -0.693359375f, low);
-    r = __builtin_fmaf(n, 2.12194440e-4f, r);
-    p = __builtin_fmaf(1.9875691500e-4f, r, 1.3981999507e-3f);
-    p = __builtin_fmaf(p, r, 8.3334519073e-3f);
-    p = __builtin_fmaf(p, r, 4.1665795894e-2f);
-    p = __builtin_fmaf(p, r, 1.6666665459e-1f);
-    p = __builtin_fmaf(p, r, 5.0000001201e-1f);
-    p = __builtin_fmaf(p, r * r, r) + 1.0f;
-    p *= bits_float((float_bits(t) << 23) + 0x3f800000u); /* 2^n */
-    return x < -87.3f ? 0.0f : p;
+    r = vec_fma(n, vec_all(-0.693359375f), low);
+    r = vec_fma(n, vec_all(2.12194440e-4f), r);
+    p = vec_fma(vec_all(1.9875691500e-4f), r, vec_all(1.3981999507e-3f));
+    p = vec_fma(p, r, vec_all(8.3334519073e-3f));
+    p = vec_fma(p, r, vec_all(4.1665795894e-2f));
+    p = vec_fma(p, r, vec_all(1.6666665459e-1f));
+    p = vec_fma(p, r, vec_all(5.0000001201e-1f));
+    p = vec_fma(p, r * r, r) + 1.0f;
+    p *= (vec)(((vec_bits)t << 23) + 0x3f800000); /* 2^n */
+    return (vec)((vec_bits)p & ~(x < -87.3f));
 }
 
 #endif
