@@ -22,6 +22,7 @@ enum scratch {
     SCRATCH_VALUES,
     SCRATCH_ROWS,
     SCRATCH_BLOCKS,
+    SCRATCH_KEY_AT,
     SCRATCH_ROPE,   /* cosines and sines */
     SCRATCH_SAMPLE, /* sums of blocks, histograms */
     N_SCRATCH

@@ -4,22 +4,47 @@
 #include "backend/cpu_attend.h"
 #include "backend/vec.h"
 
-struct run cpu_run_at(const struct attend_rows *r, const struct heads *h, int first)
+/* Rows of all keys, page by page. */
+static int find_keys(struct run *u, struct fault *f)
 {
-    struct run u = {.r = r,
-                    .h = h,
-                    .first = first,
-                    .group = h->heads / h->kv_heads,
-                    .padded = cpu_kernel_pad(h->dim),
-                    .q_width = row_at(h->heads, h->dim),
-                    .kv_width = row_at(h->kv_heads, h->dim)};
+    const struct kv_map *map = &u->r->map;
+    const int *first = map->first + row_at(u->r->seq[u->first], map->stride);
+    size_t *at = cpu_scratch(SCRATCH_KEY_AT, row_at(u->keys, sizeof *at), f);
 
-    while (first + u.rows < r->rows && r->seq[first + u.rows] == r->seq[first]) {
-        int pos = r->pos[first + u.rows++];
-
-        u.keys = pos + 1 > u.keys ? pos + 1 : u.keys;
+    if (!at)
+        return f->code;
+    for (int from = 0, page = 0, n; from < u->keys; from += n, page++) {
+        n = u->keys - from < map->page ? u->keys - from : map->page;
+        for (int j = 0; j < n; j++)
+            at[from + j] = (size_t)(first[page] + j) * u->kv_width;
     }
-    return u;
+    u->key_at = at;
+    return 0;
+}
+
+int cpu_run_at(struct run *u, const struct attend_rows *r, const struct heads *h,
+               int first, struct fault *f)
+{
+    *u = (struct run){.r = r,
+                      .h = h,
+                      .first = first,
+                      .group = h->heads / h->kv_heads,
+                      .padded = cpu_kernel_pad(h->dim),
+                      .q_width = row_at(h->heads, h->dim),
+                      .kv_width = row_at(h->kv_heads, h->dim)};
+    while (first + u->rows < r->rows && r->seq[first + u->rows] == r->seq[first]) {
+        int pos = r->pos[first + u->rows++];
+
+        u->keys = pos + 1 > u->keys ? pos + 1 : u->keys;
+    }
+    return find_keys(u, f);
+}
+
+void cpu_run_fetch(const float *k, const struct run *u, int from, int to)
+{
+    for (int j = from; j < to && j < u->keys; j++)
+        for (int d = 0; d < u->h->dim; d += LANES) /* a vector is a cache line */
+            __builtin_prefetch(k + cpu_run_key(u, j) + d, 0, 2);
 }
 
 size_t cpu_run_query(const struct run *u, int i)
@@ -37,12 +62,6 @@ size_t cpu_run_lse(const struct run *u, int i)
 int cpu_run_sees(const struct run *u, int i)
 {
     return u->r->pos[u->first + i / u->group] + 1;
-}
-
-size_t cpu_run_key(const struct run *u, int pos)
-{
-    return kv_row(&u->r->map, u->r->seq[u->first], pos) * u->kv_width +
-           row_at(u->kv_head, u->h->dim);
 }
 
 void cpu_run_tile(float *tile, const float *k, const struct run *u, int number)
@@ -271,6 +290,7 @@ static int attend_few(float *o, float *lse, const float *q, const float *k,
         block_take(&s.blocks[u->kv_head], q, u, 0, n);
     for (int t = 0; t * TILE < u->keys; t++) {
         for (u->kv_head = 0; u->kv_head < heads; u->kv_head++) {
+            cpu_run_fetch(k, u, (t + 1) * TILE, (t + 2) * TILE);
             cpu_run_tile(s.tiles, k, u, t);
             block_scores(&s.blocks[u->kv_head], s.tiles, &s, u, t);
         }
@@ -283,6 +303,7 @@ static int attend_few(float *o, float *lse, const float *q, const float *k,
             const float *x = v + cpu_run_key(u, from);
             size_t ld = u->kv_width;
 
+            cpu_run_fetch(v, u, to, to + (to - from));
             if (u->padded != u->h->dim) {
                 pack_values(s.values, v, u, from, to);
                 x = s.values;
@@ -300,10 +321,11 @@ int cpu_attend(float *o, float *lse, const float *q, const float *k, const float
                const struct attend_rows *r, const struct heads *h, struct fault *f)
 {
     for (int i = 0; i < r->rows;) {
-        struct run u = cpu_run_at(r, h, i);
-        int few = u.rows * u.group <= BLOCK;
+        struct run u;
 
-        if ((few ? attend_few : attend_many)(o, lse, q, k, v, &u, f))
+        if (cpu_run_at(&u, r, h, i, f) ||
+            (u.rows * u.group <= BLOCK ? attend_few : attend_many)(o, lse, q, k, v, &u,
+                                                                   f))
             return f->code;
         i += u.rows;
     }

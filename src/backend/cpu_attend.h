@@ -17,10 +17,12 @@ struct run {
     int first, rows, keys;      /* keys: the largest position + 1 */
     int kv_head, group, padded; /* heads that share it; dim in whole vectors */
     size_t q_width, kv_width;   /* of a q row and a k row */
+    const size_t *key_at;       /* [keys] where the row of each key starts in k and v */
 };
 
-/* The run that starts at row `first`. */
-struct run cpu_run_at(const struct attend_rows *r, const struct heads *h, int first);
+/* The run that starts at row `first`; good until the next.  0 or FAULT_SYSTEM. */
+int cpu_run_at(struct run *u, const struct attend_rows *r, const struct heads *h,
+               int first, struct fault *f);
 
 /* Query i < rows * group of a run: its first value in q, o and their gradients, its
  * index in lse, and how many keys it sees. */
@@ -28,8 +30,15 @@ size_t cpu_run_query(const struct run *u, int i);
 size_t cpu_run_lse(const struct run *u, int i);
 int cpu_run_sees(const struct run *u, int i);
 
-/* Key `pos` of the run: where its values start in k and v. */
-size_t cpu_run_key(const struct run *u, int pos);
+/* Key `pos` of the run's head: where its values start in k and v. */
+static inline size_t cpu_run_key(const struct run *u, int pos)
+{
+    return u->key_at[pos] + row_at(u->kv_head, u->h->dim);
+}
+
+/* Start to fetch keys from .. to-1 of k or v: rows of one head lie too far apart for
+ * the hardware to guess. */
+void cpu_run_fetch(const float *k, const struct run *u, int from, int to);
 
 /* Transpose keys `tile` * TILE and on (of k or of v) into tile[dim][TILE]. */
 void cpu_run_tile(float *tile, const float *k, const struct run *u, int number);

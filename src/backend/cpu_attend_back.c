@@ -152,12 +152,13 @@ int cpu_attend_back(float *dq, float *dk, float *dv, const float *dout, const fl
     struct back b = {.dq = dq, .dout = dout, .o = o, .lse = lse, .q = q};
 
     for (int first = 0; first < r->rows;) {
-        struct run u = cpu_run_at(r, h, first);
-        int queries = u.rows * u.group;
+        struct run u;
         struct space s;
+        int queries;
 
-        if (space_take(&s, &u, f))
+        if (cpu_run_at(&u, r, h, first, f) || space_take(&s, &u, f))
             return f->code;
+        queries = u.rows * u.group;
         for (u.kv_head = 0; u.kv_head < h->kv_heads; u.kv_head++) {
             load(&s, k, v, &u);
             for (int i = 0; i < queries; i += BLOCK)
