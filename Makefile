@@ -1,7 +1,8 @@
 # Makefile of dapo.  `make help` lists the targets.
 #
-# config.mk (not in the repository; see env/) may set CC, MPICC, HDF5_CFLAGS, HDF5_LIBS,
-# DNNL_*, CFLAGS_ARCH, PYTHON ... for a cluster.
+# config.mk (not in the repository; env/*.example.mk are examples) sets what differs on a
+# cluster: CC, MPICC, MPIRUN, PKG_CONFIG, HDF5_CFLAGS, HDF5_LIBS, CFLAGS_ARCH, CFLAGS,
+# LDLIBS, PYTHON.  Where it exists, `make deps` installs nothing.
 -include config.mk
 
 MODE ?= release
@@ -12,13 +13,16 @@ PYTHON ?= /usr/bin/python3
 MPIRUN ?= mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 \
 	--mca btl_vader_single_copy_mechanism none
 NP ?= 1 2 3
-B := build/$(MODE)
+PREFIX ?= /usr/local
+B ?= build/$(MODE)
 OMPI_CC := $(CC)
-export OMPI_CC
+export OMPI_CC MPIRUN PYTHON
+# The Python that reads Parquet for `dapo prepare`: the one `make deps` made, if it did.
+export DAPO_PYTHON ?= $(firstword $(wildcard $(CURDIR)/build/venv/bin/python) $(PYTHON))
 
-# Modules in the order of the layers (README, "Map"): each may use those before it.
-# CORE may use neither MPI nor HDF5: it is compiled without their headers and unit tests
-# link it without their libraries, so reaching upward does not build.
+# Modules in the order of the layers (README, "Map of the modules"): each may use those
+# before it.  CORE may use neither MPI nor HDF5: it is compiled without their headers and
+# unit tests link it without their libraries, so reaching upward does not build.
 CORE := base config text data reward backend model rollout admission learner
 JOB := comm store train cmd
 
@@ -29,7 +33,8 @@ OPT.release := -O3 -g
 OPT.debug := -O0 -g3
 OPT.asan := -O1 -g -fsanitize=address,undefined -fno-omit-frame-pointer \
 	-fno-sanitize-recover=undefined
-# No contraction or reassociation beyond what the source says: invariants 4 and 5 compare bits.
+# No contraction or reassociation beyond what the source says: invariants 4 and 5 compare
+# bits.
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc $(CFLAGS_ARCH) $(OPT.$(MODE)) \
 	-fno-math-errno -ffp-contract=off $(WARN) $(CFLAGS) -MMD -MP
 LIBS := -ljansson -lpcre2-8 -lutf8proc -linih -lxxhash -ldnnl -lm -lpthread
@@ -40,14 +45,20 @@ objects = $(patsubst %.c,$(B)/%.o,$(foreach m,$(1),$(wildcard src/$(m)/*.c)))
 UNIT := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*/test_*.c))
 MPI := $(patsubst %.c,$(B)/%,$(wildcard tests/mpi/test_*.c))
 CLI := $(wildcard tests/cli/test_*.sh)
+LONG := $(wildcard tests/long/test_*.sh)
 BENCH := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/bench_*.c))
+SOURCES := $(wildcard src/*/*.c tests/*.c tests/*/*.c tests/unit/*/*.c)
+HEADERS := $(wildcard include/dapo/*.h src/*/*.h tests/*.h tests/*/*.h tests/unit/*/*.h)
 
-.PHONY: all
+.PHONY: all deps demo
 all: bin/dapo ## build bin/dapo (default)
 
 bin/dapo: $(B)/dapo
 	@mkdir -p bin
-	@ln -sf ../$(B)/dapo $@
+	@ln -sfn ../$(B)/dapo $@
+
+deps: ## install missing packages (Debian)
+	@$(if $(wildcard config.mk),:,env/debian.sh)
 
 $(B)/dapo: $(call objects,$(JOB) $(CORE))
 	@echo '  LD $@'
@@ -62,28 +73,63 @@ $(MPI) $(BENCH): $(B)/%: $(B)/%.o $(B)/tests/check.o $(B)/tests/check_mpi.o \
 	@echo '  LD $@'
 	@$(MPICC) $(ALL_CFLAGS) -o $@ $^ -lcunit $(HDF5_LIBS) $(LIBS) $(LDLIBS)
 
-$(call objects,$(JOB)) $(addsuffix .o,$(MPI) $(BENCH)) $(B)/tests/check_mpi.o: COMPILE = $(MPICC) $(HDF5_CFLAGS)
 COMPILE = $(CC)
+$(call objects,$(JOB)) $(addsuffix .o,$(MPI) $(BENCH)) $(B)/tests/check_mpi.o: \
+	COMPILE = $(MPICC) $(HDF5_CFLAGS)
 $(B)/tests/%.o: ALL_CFLAGS += -Itests
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@echo '  CC $<'
 	@$(COMPILE) $(ALL_CFLAGS) -c -o $@ $<
 
-.PHONY: check-unit check-mpi check-cli
+# The build id goes into every file of a run.  Only session.c is compiled anew when it
+# changes: the file is touched only then.
+$(B)/src/train/session.o: $(B)/build_id
+$(B)/src/train/session.o: ALL_CFLAGS += -DBUILD_ID='"$(shell cat $(B)/build_id)"'
+$(B)/build_id: FORCE
+	@mkdir -p $(@D)
+	@id=$$(git describe --always --dirty 2>/dev/null || echo unknown); \
+	    [ "$$id" = "$$(cat $@ 2>/dev/null)" ] || echo "$$id" >$@
+.PHONY: FORCE
+FORCE:
+
+.PHONY: check check-unit check-mpi check-cli check-long check-asan check-clang check-gpu
+check: deps ## install, build and run the tests; ends in "N passed, N failed, N skipped"
+	@tests/all.sh "$(MAKE)" check-unit check-mpi check-cli
 check-unit: $(UNIT) ## unit tests (no MPI)
 	@tests/run.sh unit $^
 check-mpi: $(MPI) ## tests under mpirun, once per rank count in NP
 	@for n in $(NP); do tests/run.sh "$(MPIRUN) -n $$n" $(MPI) || exit 1; done
 check-cli: bin/dapo ## tests of the commands
 	@tests/run.sh cli $(CLI)
+check-long: deps ## what takes minutes: Slurm, whole runs
+	@tests/all.sh "$(MAKE)" run-long
+run-long: bin/dapo
+	@TEST_TIMEOUT=900 tests/run.sh cli $(LONG)
+check-asan: deps ## unit tests and MPI tests under the address and undefined sanitizers
+	@tests/all.sh "$(MAKE) MODE=asan NP=2" check-unit check-mpi
+check-clang: deps ## unit tests as clang compiles them, warnings as errors
+	@tests/all.sh "$(MAKE) CC=clang CI=1 B=build/clang" check-unit
+check-gpu: ## tests that need a GPU
+	@echo 'skipped: no CUDA backend in this build'
 
-.PHONY: clean
+.PHONY: bench
+bench: bin/dapo $(BENCH) ## measure speed, the machine's own ceilings beside it
+	@for b in $(BENCH) $(wildcard tests/bench/bench_*.sh); do $$b || exit 1; done
+
+include lint/lint.mk
+
+.PHONY: install clean distclean help
+install: all ## install to PREFIX=/usr/local
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/dapo
+	install $(B)/dapo $(DESTDIR)$(PREFIX)/bin/dapo
+	install -m 644 analysis/*.py jobs/*.ini $(DESTDIR)$(PREFIX)/share/dapo
 clean: ## remove what was built
-	rm -rf build bin
-
-.PHONY: help
+	rm -rf bin $(filter-out build/venv,$(wildcard build/*))
+distclean: clean ## and the Python environment of `make deps`
+	rm -rf build
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile lint/lint.mk | \
+	    column -t -s '|'
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

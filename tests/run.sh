@@ -4,7 +4,7 @@
 # Exit status 0 if every test ended with 0 or 77 (skipped).  The last line is
 # "N passed, N failed, N skipped".
 set -u
-how=$1
+read -ra how <<<"$1"
 shift
 limit=${TEST_TIMEOUT:-300}
 passed=0 failed=0 skipped=0
@@ -12,9 +12,9 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
 for t in "$@"; do
     out=$(mktemp)
-    case $how in
+    case ${how[0]} in
     unit | cli) timeout -k 5 "$limit" "$t" >"$out" 2>&1 ;;
-    *) timeout -k 5 "$limit" $how "$t" >"$out" 2>&1 ;;
+    *) timeout -k 5 "$limit" "${how[@]}" "$t" >"$out" 2>&1 ;;
     esac
     rc=$?
     case $rc in

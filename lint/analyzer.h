@@ -1,0 +1,25 @@
+/* analyzer.h - read by clang-tidy before each source, by no compiler.
+ *
+ * The analyzer sees one file at a time and so takes `return fault_set(...)` and
+ * `p ? 0 : f->code` for perhaps 0, a success without a result.  Here is what the
+ * headers promise, as bodies it can see.
+ */
+#include <stdlib.h>
+#include "dapo/fault.h"
+#include "dapo/mem.h"
+
+void analyzer_use(const char *format, ...);
+
+static inline void *analyzer_new(size_t n, size_t width, struct fault *f)
+{
+    void *p = calloc(n ? n : 1, width);
+
+    if (!p)
+        f->code = FAULT_SYSTEM;
+    return p;
+}
+
+#define fault_set(f, what, ...) (analyzer_use(__VA_ARGS__), (f)->code = (int)(what))
+#define mem_new(n, width, what, f) (analyzer_use(what), analyzer_new((n), (width), (f)))
+#define path_join(dir, name, f) \
+    ((char *)(analyzer_use(dir, name), analyzer_new(1, 1, (f))))
