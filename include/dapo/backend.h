@@ -70,8 +70,8 @@ struct backend {
     void (*weight_free)(struct weight *w);
     /* Take over the values of master[n_out][n_in] (f32, backend memory), rounded to
      * nearest even for bf16; in bf16 the activation is rounded too, on its way into
-     * each product.  `master` must outlive the weight and is what linear_dx may read, in
-     * f32 at each call, in bf16 at the first one after weight_set. */
+     * each product.  `master` must outlive the weight and is what linear_dx may read,
+     * in f32 at each call, in bf16 at the first one after weight_set. */
     int (*weight_set)(struct weight *w, const float *master, struct fault *f);
     /* y[rows][out] = x[rows][in] W^T */
     int (*linear)(float *y, const float *x, const struct weight *w, int rows,
@@ -154,8 +154,9 @@ struct backend {
      * then top-p, then inverse transform in id order.  Ties at the k-th value: lower
      * ids stay.  logp[row]: log-prob of the draw over the full vocabulary at
      * `train_temperature`, the same bits as op logprob gives.  u, ids and logp in host
-     * memory.  A logit of -inf is never drawn; where one is NaN or +inf, or all are -inf,
-     * there is nothing to draw from: that row's logp is NaN and its id any below vocab. */
+     * memory.  A logit of -inf is never drawn; where one is NaN or +inf, or all are
+     * -inf, there is nothing to draw from: that row's logp is NaN and its id any below
+     * vocab. */
     int (*sample)(int *ids, float *logp, const float *logits, const float *u, int rows,
                   int vocab, int stride, const struct sampling *s,
                   float train_temperature, struct fault *f);

@@ -1,9 +1,9 @@
 /* train.h - the step loop that joins the modules, and the jobs built from its parts.
  *
  * A step: evaluate if due; candidates are generated and admitted over ticks; admitted
- * groups are delivered to the learners; updates; weights are published; the step file is
- * written; a checkpoint if due.  Every rank of the world calls every function ending in
- * _all; a fault of one rank is everyone's.
+ * groups are delivered to the learners; updates; weights are published; the step file
+ * is written; a checkpoint if due.  Every rank of the world calls every function ending
+ * in _all; a fault of one rank is everyone's.
  */
 #ifndef DAPO_TRAIN_H
 #define DAPO_TRAIN_H
@@ -14,8 +14,8 @@
 #include "dapo/config.h"
 #include "dapo/fault.h"
 
-/* Train by the job: 0 when done (the log says why: steps or data), FAULT_STOPPED after a
- * signal and a clean save. */
+/* Train by the job: 0 when done (the log says why: steps or data), FAULT_STOPPED after
+ * a signal and a clean save. */
 int train_run_all(struct comm *c, const struct config *cfg, struct fault *f);
 
 /* Supervised training (dapo sft) on data.train rows that have a "solution": run.steps
@@ -32,23 +32,24 @@ struct eval_result {
     double mean_tokens;
     double seconds;
 };
-/* `rows`: file for one JSON line per problem (id, correct, found, samples, tokens), NULL
- * for none; rank 0 writes it. */
+/* `rows`: file for one JSON line per problem (id, correct, found, samples, tokens),
+ * NULL for none; rank 0 writes it. */
 int train_evaluate_all(struct comm *c, const struct config *cfg, const char *rows,
                        struct eval_result *out, struct fault *f);
 
-/* What a job will need, without running it (dapo plan); local.  FAULT_CONFIG if it can't
- * fit in `memory` bytes per rank (0 = not checked). */
+/* What a job will need, without running it (dapo plan); local.  FAULT_CONFIG if it
+ * can't fit in `memory` bytes per rank (0 = not checked). */
 struct plan {
     int64_t groups, max_candidates, completions, candidate_completions;
     int64_t updates, max_prompt, max_completion;
-    double params;                      /* values */
+    double params;                       /* values */
     double learner_bytes, rollout_bytes; /* per rank */
     double kv_bytes;
-    double step_file_bytes;   /* at full length, largest */
+    double step_file_bytes; /* at full length, largest */
     double checkpoint_bytes;
 };
-int train_plan(const struct config *cfg, double memory, struct plan *out, struct fault *f);
+int train_plan(const struct config *cfg, double memory, struct plan *out,
+               struct fault *f);
 
 /* The setting may differ between a run and its resumption ("section.key"). */
 bool train_may_change(const char *setting);

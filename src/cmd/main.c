@@ -116,7 +116,7 @@ static int take_overrides(struct cmd_env *e, struct fault *f)
     return rc;
 }
 
-static int run(struct cmd_env *e, const struct command *c, struct fault *f)
+static int run_all(struct cmd_env *e, const struct command *c, struct fault *f)
 {
     int rc = 0;
 
@@ -166,7 +166,7 @@ int main(int argc, char **argv)
     e.argc = argc > 2 ? argc - 2 : 0;
     e.argv = argv + (argc > 2 ? 2 : argc);
     log_open(e.comm ? comm_rank(e.comm) : -1, LOG_INFO);
-    rc = run(&e, c, &f);
+    rc = run_all(&e, c, &f);
     if (!rc && fflush(stdout) | ferror(stdout))
         rc = cmd_written(&f);
     report(&e, rc, &f);

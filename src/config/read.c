@@ -22,11 +22,12 @@ static char *joined(char *old, const char *more)
 {
     size_t n = old ? strlen(old) : 0;
     bool direct = n > 0 && old[n - 1] == '\\';
-    char *s = malloc(n + strlen(more) + 2);
+    size_t room = n + strlen(more) + 2;
+    char *s = malloc(room);
 
     if (s)
-        sprintf(s, "%.*s%s%s", (int)(direct ? n - 1 : n), old ? old : "",
-                old && !direct ? " " : "", more);
+        snprintf(s, room, "%.*s%s%s", (int)(direct ? n - 1 : n), old ? old : "",
+                 old && !direct ? " " : "", more);
     free(old);
     return s;
 }
@@ -79,13 +80,15 @@ static int check_lines(const char *name, const char *text, struct fault *f)
         size_t n = strcspn(p, "\n");
 
         if (n > LINE_MOST)
-            return fault_set(f, FAULT_CONFIG,
-                             "%s: line %d is longer than %d bytes; go on in indented lines",
-                             name, line, LINE_MOST);
+            return fault_set(
+                f, FAULT_CONFIG,
+                "%s: line %d is longer than %d bytes; go on in indented lines", name,
+                line, LINE_MOST);
         if (!well_formed(p, n))
-            return fault_set(f, FAULT_CONFIG,
-                             "%s: line %d is neither [section], key = value nor a comment",
-                             name, line);
+            return fault_set(
+                f, FAULT_CONFIG,
+                "%s: line %d is neither [section], key = value nor a comment", name,
+                line);
         p += n + (p[n] == '\n');
     }
     return 0;

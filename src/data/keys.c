@@ -27,7 +27,8 @@ static int grow(struct keys *t, struct fault *f)
         if (t->slot[i].key)
             *seek(&bigger, t->slot[i].key, t->slot[i].hash) = t->slot[i];
     free(t->slot);
-    *t = bigger;
+    t->slot = bigger.slot;
+    t->cap = bigger.cap;
     return 0;
 }
 

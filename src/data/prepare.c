@@ -282,7 +282,7 @@ static int write_manifest(const struct work *w, json_t *outputs, struct fault *f
     return rc;
 }
 
-static int write_all(struct work *w, struct fault *f)
+static int write_splits(struct work *w, struct fault *f)
 {
     size_t dev = !w->p->dev_out ? 0 : w->p->dev > 0 ? (size_t)w->p->dev : 50;
     json_t *outputs = json_array(), *about = NULL;
@@ -325,7 +325,7 @@ int prepare_run(const struct prepare *p, struct prepare_counts *out, struct faul
         rc = rename_twins(&w, f);
     if (!rc) {
         shuffle(&w);
-        rc = write_all(&w, f);
+        rc = write_splits(&w, f);
     }
     *out = w.n;
     for (size_t i = 0; i < w.items; i++)

@@ -86,6 +86,7 @@ static int check_rows(const struct model *m, const int *at, int n, struct fault 
     return 0;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the header tells why of each */
 int model_head(struct model *m, const int *at, const int *targets, int n,
                float temperature, float *logp, float *entropy, model_slope *slope,
                void *ctx, struct fault *f)

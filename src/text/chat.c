@@ -30,7 +30,7 @@ static int fill(struct prompt_parts *p, const char *template, const char *system
                 const char *user, struct fault *f)
 {
     static const char *const name[] = {"{system}", "{user}"};
-    const char *value[] = {system, user}, *from = template, *s = template;
+    const char *value[] = {system ? system : "", user}, *from = template, *s = template;
     int rc = 0;
 
     while (*s && !rc) {

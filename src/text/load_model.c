@@ -248,7 +248,7 @@ static int load_merges(const struct load *l, const json_t *model, struct fault *
     size_t n = json_array_size(list);
     unsigned long long *hash = &l->t->hash;
     struct bytes b = {0};
-    struct merge m;
+    struct merge m = {0};
     int rc;
 
     if (!json_is_array(list) || n > INT32_MAX / 2)

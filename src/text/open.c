@@ -154,7 +154,7 @@ static int load_decoder(const struct load *l, struct fault *f)
     return 0;
 }
 
-static int load_all(struct load *l, const struct bytes *file, struct fault *f)
+static int load_parts(struct load *l, const struct bytes *file, struct fault *f)
 {
     json_error_t e;
     int rc;
@@ -187,7 +187,7 @@ int tokenizer_open(struct tokenizer **out, const char *dir, struct fault *f)
     if (!rc && !(l.t = mem_new(1, sizeof *l.t, "a tokenizer", f)))
         rc = f->code;
     if (!rc)
-        rc = load_all(&l, &file, f);
+        rc = load_parts(&l, &file, f);
     json_decref(l.root);
     bytes_free(&file);
     free(path);

@@ -241,7 +241,7 @@ static int add_merge(struct trainer *t, const struct pair *p, struct fault *f)
     return rc;
 }
 
-static int merge_all(struct trainer *t, int most, struct fault *f)
+static int merge_pairs(struct trainer *t, int most, struct fault *f)
 {
     int rc = 0;
 
@@ -342,7 +342,7 @@ int tokenizer_train(const char *const *texts, size_t n, int vocab,
     if (!rc)
         rc = start_tokens(&t, vocab - n_special, f);
     if (!rc)
-        rc = merge_all(&t, vocab - n_special, f);
+        rc = merge_pairs(&t, vocab - n_special, f);
     if (!rc)
         rc = write_file(&t, special, n_special, out_path, f);
     splitter_free(&t.splitter);

@@ -207,12 +207,14 @@ int session_judge(const struct session *s, struct completion *m, const char *gol
 {
     const struct config *c = s->cfg;
     struct bytes text = {0};
+    const char *said;
     struct verdict v;
     int rc = tokenizer_decode(s->tok, m->ids, (size_t)m->n_tokens, true, &text, f);
 
+    said = text.data ? text.data : "";
     if (!rc)
         rc = reward_judge((enum grader)c->reward.grader, (int)c->reward.answer_window,
-                          gold, text.data ? text.data : "", text.len, &v, f);
+                          gold, said, text.len, &v, f);
     if (!rc) {
         m->correct = v.correct;
         m->answer_found = v.found;
@@ -220,7 +222,7 @@ int session_judge(const struct session *s, struct completion *m, const char *gol
         if (v.found) {
             m->answer = mem_new(v.len + 1, 1, "an answer", f);
             if (m->answer)
-                memcpy(m->answer, text.data + v.offset, v.len);
+                memcpy(m->answer, said + v.offset, v.len);
             else
                 rc = f->code;
         }

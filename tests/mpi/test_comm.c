@@ -16,7 +16,7 @@ static void one_ranks_fault_reaches_all(void)
             rc = fault_set(&f, FAULT_DATA, "from %d", comm_rank(check_comm));
         CHECK_INT(comm_agree_all(check_comm, rc, &f), FAULT_DATA);
         CHECK_INT(f.rank, bad);
-        CHECK_INT(atol(f.text + 5), bad);
+        CHECK_INT(strtol(f.text + 5, NULL, 10), bad);
     }
 }
 
