@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include "dapo/fault.h"
 #include "dapo/mem.h"
+#include "dapo/comm.h"
 
 void analyzer_use(const char *format, ...);
 
@@ -19,7 +20,17 @@ static inline void *analyzer_new(size_t n, size_t width, struct fault *f)
     return p;
 }
 
+static inline int analyzer_agree(int rc, struct fault *f)
+{
+    int other = rand();
+
+    if (!rc && other)
+        f->code = other;
+    return rc ? rc : other;
+}
+
 #define fault_set(f, what, ...) (analyzer_use(__VA_ARGS__), (f)->code = (int)(what))
 #define mem_new(n, width, what, f) (analyzer_use(what), analyzer_new((n), (width), (f)))
 #define path_join(dir, name, f) \
     ((char *)(analyzer_use(dir, name), analyzer_new(1, 1, (f))))
+#define comm_agree_all(c, rc, f) ((void)(c), analyzer_agree((rc), (f)))

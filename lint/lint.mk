@@ -31,7 +31,7 @@ build/tidy/%.alone: %.h $(HEADERS)
 	@echo '#include "$(<:include/%=%)"' | $(CC) $(LINT_CFLAGS) -I. -I$(dir $<) -Wall -Wextra \
 	    -Werror -fsyntax-only -x c -
 	@touch $@
-$(patsubst %,build/tidy/%.ok,$(basename $(wildcard src/base/*.c))): KNOWN =
+$(patsubst %,build/tidy/%.ok,$(basename $(wildcard src/base/*.c src/comm/*.c))): KNOWN =
 KNOWN = -include lint/analyzer.h
 build/tidy/%.ok: %.c $(HEADERS) .clang-tidy lint/analyzer.h
 	@mkdir -p $(@D)

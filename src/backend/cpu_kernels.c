@@ -57,7 +57,7 @@ static inline __attribute__((always_inline)) void scores(float *s, size_t ld,
 
     for (int d = 0; d < dim; d++) {
         for (int i = 0; i < rows; i++) {
-            vec all = vec_all(a[i * dim + d]);
+            vec all = vec_fill(a[i * dim + d]);
 
             for (int v = 0; v < vecs; v++)
                 sum[i][v] =
@@ -114,7 +114,7 @@ mix(float *o, const struct mix *m, int row, int col, int rows, int vecs)
             sum[i][v] = vec_load(o + (size_t)i * (size_t)m->cols + v * LANES);
     for (int t = 0; t < m->n; t++) {
         for (int i = 0; i < rows; i++) {
-            vec all = vec_all(w[(size_t)i * m->w_row + (size_t)t * m->w_term]);
+            vec all = vec_fill(w[(size_t)i * m->w_row + (size_t)t * m->w_term]);
 
             for (int v = 0; v < vecs; v++)
                 sum[i][v] = vec_fma(all, vec_load(x + (size_t)t * m->ld + v * LANES),

@@ -7,7 +7,7 @@
 
 float cpu_row_most(const float *x, int n)
 {
-    vec most = vec_all(-INFINITY);
+    vec most = vec_fill(-INFINITY);
     int j = 0;
 
     for (; j + LANES <= n; j += LANES)
@@ -29,14 +29,14 @@ static void add_exps(struct block *b, vec *e, vec x, vec most, vec inverse)
     *e = vec_exp(z);
     b->sum += *e;
     /* Where e is 0, z may be -inf, and 0 * -inf has no place in the entropy. */
-    b->mean = vec_fma(*e, vec_max(vec_all(-88.0f), z), b->mean);
+    b->mean = vec_fma(*e, vec_max(vec_fill(-88.0f), z), b->mean);
 }
 
 struct soft cpu_row_soft(const float *x, int n, float temperature, float *e,
                          double *sums)
 {
     struct soft s = {.most = cpu_row_most(x, n), .temperature = temperature};
-    vec most = vec_all(s.most), inverse = vec_all(1.0f / temperature), some;
+    vec most = vec_fill(s.most), inverse = vec_fill(1.0f / temperature), some;
 
     for (int at = 0, block = 0; at < n; at += SOFT_BLOCK, block++) {
         int end = n - at < SOFT_BLOCK ? n : at + SOFT_BLOCK, j = at;
@@ -89,7 +89,7 @@ int cpu_logprob(float *logp, float *entropy, float *lse, const float *logits,
 /* x[j] = -slope * e^(x[j] * inverse - lse) */
 static void slopes(float *x, int n, float inverse, float lse, float slope)
 {
-    vec by = vec_all(inverse), less = vec_all(-lse);
+    vec by = vec_fill(inverse), less = vec_fill(-lse);
     int j = 0;
 
     for (; j + LANES <= n; j += LANES)

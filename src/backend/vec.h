@@ -49,7 +49,7 @@ static inline void vec_store_part(float *p, vec v, int n)
     memcpy(p, &v, (size_t)n * sizeof *p);
 }
 
-static inline vec vec_all(float x)
+static inline vec vec_fill(float x)
 {
     return x - (vec){0.0f}; /* minus keeps the sign of -0 */
 }
@@ -159,19 +159,19 @@ static inline float vec_dot(const float *a, const float *b, int n)
  * reduction by ln 2 in two parts, then the polynomial of Cephes' expf. */
 static inline vec vec_exp(vec x)
 {
-    const vec round = vec_all(12582912.0f); /* 1.5 * 2^23: adding it makes integers */
-    vec low = vec_max(vec_all(-87.3f), x), t, n, r, p;
+    const vec round = vec_fill(12582912.0f); /* 1.5 * 2^23: adding it makes integers */
+    vec low = vec_max(vec_fill(-87.3f), x), t, n, r, p;
 
-    low = -vec_max(vec_all(-88.0f), -low);
-    t = vec_fma(low, vec_all(1.44269504f), round);
+    low = -vec_max(vec_fill(-88.0f), -low);
+    t = vec_fma(low, vec_fill(1.44269504f), round);
     n = t - round;
-    r = vec_fma(n, vec_all(-0.693359375f), low);
-    r = vec_fma(n, vec_all(2.12194440e-4f), r);
-    p = vec_fma(vec_all(1.9875691500e-4f), r, vec_all(1.3981999507e-3f));
-    p = vec_fma(p, r, vec_all(8.3334519073e-3f));
-    p = vec_fma(p, r, vec_all(4.1665795894e-2f));
-    p = vec_fma(p, r, vec_all(1.6666665459e-1f));
-    p = vec_fma(p, r, vec_all(5.0000001201e-1f));
+    r = vec_fma(n, vec_fill(-0.693359375f), low);
+    r = vec_fma(n, vec_fill(2.12194440e-4f), r);
+    p = vec_fma(vec_fill(1.9875691500e-4f), r, vec_fill(1.3981999507e-3f));
+    p = vec_fma(p, r, vec_fill(8.3334519073e-3f));
+    p = vec_fma(p, r, vec_fill(4.1665795894e-2f));
+    p = vec_fma(p, r, vec_fill(1.6666665459e-1f));
+    p = vec_fma(p, r, vec_fill(5.0000001201e-1f));
     p = vec_fma(p, r * r, r) + 1.0f;
     p *= (vec)(((vec_bits)t << 23) + 0x3f800000); /* 2^n */
     return (vec)((vec_bits)p & ~(x < -87.3f));

@@ -110,7 +110,7 @@ static int write_all(struct draft *d, const struct head *head,
     }
     if ((rc = draft_agree_all(d, f)))
         return rc;
-    head_write(d, head, small);
+    head_write_all(d, head, small);
     for (int i = 0; i < BIG; i++) {
         write_slices(d, head, big[i], transfer, x[i]);
         write_sums(d, head, sum[i], transfer, x[i], sums);

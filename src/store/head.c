@@ -156,7 +156,7 @@ void head_create(struct draft *d, const struct head *head, struct small *s)
     }
 }
 
-void head_write(struct draft *d, const struct head *head, const struct small *s)
+void head_write_all(struct draft *d, const struct head *head, const struct small *s)
 {
     struct comm *c = d->store->comm;
     bool root = comm_rank(c) == 0;

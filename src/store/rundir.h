@@ -88,7 +88,7 @@ int head_columns_new(struct small **out, const struct head *head,
                      const struct checkpoint *k, struct fault *f);
 void head_columns_free(struct small *s);
 void head_create(struct draft *d, const struct head *head, struct small *s);
-void head_write(struct draft *d, const struct head *head, const struct small *s);
+void head_write_all(struct draft *d, const struct head *head, const struct small *s);
 
 /* Checksum of piece number `piece`, n values. */
 static inline uint64_t piece_sum(const float *x, int64_t n, int64_t piece)
