@@ -37,18 +37,26 @@ struct eval_result {
 int train_evaluate_all(struct comm *c, const struct config *cfg, const char *rows,
                        struct eval_result *out, struct fault *f);
 
-/* What a job will need, without running it (dapo plan); local.  FAULT_CONFIG if it
- * can't fit in `memory` bytes per rank (0 = not checked). */
+/* What a job will need, without running it (dapo plan).  Local; reads model.path's
+ * config.json only.  Memory is of the CPU backend, at full length: every sequence as
+ * long as allowed, every candidate generated.  Allocator, MPI and code come on top. */
 struct plan {
-    int64_t groups, max_candidates, completions, candidate_completions;
-    int64_t updates, max_prompt, max_completion;
-    double params;                       /* values */
-    double learner_bytes, rollout_bytes; /* per rank */
-    double kv_bytes;
-    double step_file_bytes; /* at full length, largest */
+    int64_t groups, max_candidates;             /* per step */
+    int64_t completions, candidate_completions; /* of these */
+    int64_t updates;                            /* per step */
+    int64_t max_prompt, max_completion;         /* tokens of one */
+    int64_t learners, replicas;                 /* ranks; one rank alone is both */
+    double params;                              /* values */
+    double learner_bytes, rollout_bytes;        /* per rank; the same if one is both */
+    double activation_bytes; /* of learner_bytes: forward and backward */
+    double kv_bytes;         /* of rollout_bytes */
+    double step_file_bytes;  /* the largest: every candidate at full length */
     double checkpoint_bytes;
 };
-int train_plan(const struct config *cfg, double memory, struct plan *out,
+/* `ranks` >= 1.  FAULT_CONFIG if the job can't run: no rank left to generate, sequences
+ * over the model's positions or the cache, or a rank over `memory` bytes (0 = not
+ * checked); FAULT_FILE if model.path is not here; FAULT_DATA for its config.json. */
+int train_plan(const struct config *cfg, int64_t ranks, double memory, struct plan *out,
                struct fault *f);
 
 /* The setting may differ between a run and its resumption ("section.key"). */

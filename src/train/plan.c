@@ -1,0 +1,251 @@
+/* plan.c - what a job will need, from its settings and the model's config.json. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dapo/config.h"
+#include "dapo/model.h"
+#include "dapo/rollout.h"
+#include "dapo/train.h"
+
+#define GIB 1073741824.0
+#define HEAD_ROWS 128 /* rows of logits that the learner holds at once */
+
+/* -- the pieces, in bytes ---------------------------------------------------------- */
+
+/* Values that dense products keep a packed copy of: all matrices but an embedding that
+ * is only looked up.  Vectors are under 0.1% of a model and counted in. */
+static double packed_values(const struct model_config *m)
+{
+    double all = (double)model_count(m);
+
+    return m->tied ? all : all - (double)m->vocab * m->dim;
+}
+
+/* Masters and what the forward multiplies by. */
+static double weights_bytes(const struct config *c, const struct model_config *m)
+{
+    double width = c->model.compute == COMPUTE_BF16 ? 2 : 4;
+
+    return 4.0 * (double)model_count(m) + width * packed_values(m);
+}
+
+/* Floats that one layer holds per row; the list is that of the model's `struct acts`.
+ */
+static double layer_floats(const struct model_config *m)
+{
+    double q = (double)m->heads * m->head_dim, k = (double)m->kv_heads * m->head_dim;
+    double norm = m->qk_norm ? q + k : 0;
+
+    return 2.0 * m->dim + 2 * q + 2 * k + norm + 2.0 * m->ffn + 2 + 2.0 * m->heads +
+           m->kv_heads;
+}
+
+/* Forward of the largest microbatch, its backward, and a chunk of logits. */
+static double activation_bytes(const struct config *c, const struct model_config *m)
+{
+    double q = (double)m->heads * m->head_dim, k = (double)m->kv_heads * m->head_dim;
+    double longest = (double)(c->prompt.max_tokens + c->rollout.max_tokens);
+    double all = (double)(c->admission.groups * c->admission.group_size) * longest;
+    double most = (double)c->optimizer.microbatch_tokens;
+    double whole = all < most ? all : most, rows = longest > whole ? longest : whole;
+    double forward = layer_floats(m) * m->layers + 2.0 * m->dim + m->ffn;
+    double backward = 2.0 * m->dim + 2.0 * m->ffn + 2 * q + 3 * k;
+
+    return 4 *
+           (rows * (forward + backward) + HEAD_ROWS * (3.0 * m->dim + 1 + m->vocab));
+}
+
+/* Without the weights: gradient, moments, the backward's packed copies, activations,
+ * and the frozen reference model where there is one. */
+static double learning_bytes(const struct config *c, const struct model_config *m)
+{
+    double n = (double)model_count(m);
+    double back = c->model.compute == COMPUTE_BF16 ? 2 * packed_values(m) : 0;
+    double reference = c->loss.kl_coef > 0 ? weights_bytes(c, m) : 0;
+
+    return 12 * n + back + reference + activation_bytes(c, m);
+}
+
+/* One iteration: every slot and a chunk of a prompt. */
+static double decode_bytes(const struct config *c, const struct model_config *m)
+{
+    double slots = (double)c->rollout.slots;
+    double rows = slots + (double)c->rollout.prefill_chunk;
+
+    return 4 * (rows * (layer_floats(m) + 2.0 * m->dim + m->ffn) +
+                slots * (2.0 * m->dim + m->vocab));
+}
+
+/* A replica's groups: ids and log-probs, kept until the step's file is written. */
+static double groups_bytes(const struct plan *p)
+{
+    return 8.0 * (double)p->candidate_completions * (double)p->max_completion /
+           (double)p->replicas;
+}
+
+/* Widths of the columns of a step file, by row. */
+static double step_file(const struct config *c, const struct plan *p)
+{
+    double answer = 4.0 * (double)c->reward.answer_window; /* UTF-8 at its widest */
+    double text = 4.0 * (double)p->max_completion;
+
+    if (c->reward.answer_window == 0 || answer > text)
+        answer = text;
+    return 65536 + 80.0 * (double)p->max_candidates +
+           (double)p->candidate_completions *
+               (104 + answer + 8.0 * (double)p->max_completion);
+}
+
+/* -- checks ------------------------------------------------------------------------ */
+
+static int check_model(const struct config *c, const struct model_config *m,
+                       struct fault *f)
+{
+    int64_t longest = c->prompt.max_tokens + c->rollout.max_tokens;
+
+    if (m->n_stop == 0)
+        return fault_set(f, FAULT_DATA,
+                         "%s: neither config.json nor generation_config.json has an "
+                         "eos_token_id; completions could never end",
+                         c->model.path);
+    if (longest > m->max_position)
+        return fault_set(f, FAULT_CONFIG,
+                         "prompt.max_tokens + rollout.max_tokens = %" PRId64
+                         " is over the model's max_position_embeddings = %d",
+                         longest, m->max_position);
+    return 0;
+}
+
+static int64_t pages_of(int64_t tokens)
+{
+    return (tokens + KV_PAGE - 1) / KV_PAGE;
+}
+
+/* Bytes of one replica's cache, or what rollout_new would refuse: a longest sequence
+ * has the pages of its prompt but for the last token, and its own. */
+static int plan_cache(const struct config *c, const struct model_config *m,
+                      struct plan *p, struct fault *f)
+{
+    int64_t prompt = c->prompt.max_tokens, longest = prompt + c->rollout.max_tokens;
+    int64_t rest = (prompt < KV_PAGE ? prompt : KV_PAGE) - 1;
+    int64_t pages = pages_of(prompt - 1) + pages_of(rest + c->rollout.max_tokens);
+    struct rollout_config r = {
+        .slots = (int)c->rollout.slots,
+        .kv_pages = (int)((c->rollout.kv_tokens + KV_PAGE - 1) / KV_PAGE),
+        .max_prompt = (int)c->prompt.max_tokens,
+        .max_tokens = (int)c->rollout.max_tokens,
+    };
+
+    if ((c->rollout.slots + 1) * pages > INT_MAX / KV_PAGE)
+        return fault_set(f, FAULT_CONFIG,
+                         "rollout.slots = %" PRId64 " of %" PRId64
+                         " tokens are more than a cache can address; lower one of "
+                         "them",
+                         c->rollout.slots, longest);
+    if (r.kv_pages && r.kv_pages < pages)
+        return fault_set(f, FAULT_CONFIG,
+                         "rollout.kv_tokens = %" PRId64
+                         " can't hold one longest sequence, which needs %" PRId64
+                         " with whole pages",
+                         c->rollout.kv_tokens, pages * KV_PAGE);
+    p->kv_bytes = (double)kv_bytes(m, rollout_pages(&r));
+    return 0;
+}
+
+static int plan_roles(const struct config *c, int64_t ranks, struct plan *p,
+                      struct fault *f)
+{
+    if (ranks > 1 && c->ranks.learners >= ranks)
+        return fault_set(f, FAULT_CONFIG,
+                         "ranks.learners = %" PRId64 " leaves no rank to generate in a "
+                         "job of %" PRId64 " ranks; start more ranks or set it below "
+                         "%" PRId64,
+                         c->ranks.learners, ranks, ranks);
+    p->learners = ranks > 1 ? c->ranks.learners : 1;
+    p->replicas = ranks > 1 ? ranks - c->ranks.learners : 1;
+    return 0;
+}
+
+static void plan_batch(const struct config *c, struct plan *p)
+{
+    p->groups = c->admission.groups;
+    p->max_candidates =
+        c->admission.dynamic ? p->groups * c->admission.max_multiplier : p->groups;
+    p->completions = p->groups * c->admission.group_size;
+    p->candidate_completions = p->max_candidates * c->admission.group_size;
+    p->updates = c->optimizer.updates_per_step;
+    p->max_prompt = c->prompt.max_tokens;
+    p->max_completion = c->rollout.max_tokens;
+}
+
+static void plan_memory(const struct config *c, const struct model_config *m,
+                        int64_t ranks, struct plan *p)
+{
+    double weights = weights_bytes(c, m), learning = learning_bytes(c, m);
+    double generating = p->kv_bytes + decode_bytes(c, m) + groups_bytes(p);
+    double batch = 8.0 * (double)p->completions *
+                   (double)(p->max_prompt + p->max_completion) / (double)p->learners;
+
+    p->activation_bytes = activation_bytes(c, m);
+    p->learner_bytes = weights + learning + batch;
+    p->rollout_bytes = weights + generating;
+    if (ranks == 1)
+        p->learner_bytes = p->rollout_bytes = weights + learning + batch + generating;
+}
+
+static int check_memory(const struct plan *p, double memory, struct fault *f)
+{
+    bool learner = p->learner_bytes >= p->rollout_bytes;
+    double need = learner ? p->learner_bytes : p->rollout_bytes;
+
+    if (memory <= 0 || need <= memory)
+        return 0;
+    return fault_set(f, FAULT_CONFIG,
+                     "a %s rank needs %.4g GiB and has %.4g GiB; lower %s, take a "
+                     "smaller model or more memory per rank",
+                     learner ? "learner" : "rollout", need / GIB, memory / GIB,
+                     learner ? "optimizer.microbatch_tokens"
+                             : "rollout.slots or rollout.kv_tokens");
+}
+
+static int read_config(struct model_config *m, const char *dir, struct fault *f)
+{
+    if (!*dir)
+        return fault_set(f, FAULT_CONFIG,
+                         "model.path is not set: name a Hugging Face directory");
+    if (access(dir, F_OK))
+        return fault_set(f, FAULT_FILE,
+                         "model.path = %s: the model directory is missing here: %s; "
+                         "copy it there, or name a folder with its config.json",
+                         dir, strerror(errno));
+    return model_config_read(m, dir, f);
+}
+
+int train_plan(const struct config *cfg, int64_t ranks, double memory, struct plan *out,
+               struct fault *f)
+{
+    struct model_config m;
+    int rc;
+
+    *out = (struct plan){0};
+    if ((rc = read_config(&m, cfg->model.path, f)))
+        return rc;
+    plan_batch(cfg, out);
+    rc = plan_roles(cfg, ranks, out, f);
+    if (!rc)
+        rc = check_model(cfg, &m, f);
+    if (!rc)
+        rc = plan_cache(cfg, &m, out, f);
+    if (!rc) {
+        out->params = (double)model_count(&m);
+        out->checkpoint_bytes = 12 * out->params + 1048576;
+        out->step_file_bytes = step_file(cfg, out);
+        plan_memory(cfg, &m, ranks, out);
+        rc = check_memory(out, memory, f);
+    }
+    model_config_free(&m);
+    return rc;
+}

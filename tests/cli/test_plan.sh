@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# dapo plan: numbers computed by hand, and jobs that can't fit.
+. tests/cli/lib.sh
+tiny_model "$tmp/m"
+cat >"$tmp/job.ini" <<X
+[run]
+steps = 100
+save_every = 10
+[model]
+path = $tmp/m
+[prompt]
+max_tokens = 128
+[rollout]
+max_tokens = 48
+slots = 8
+[admission]
+groups = 2
+group_size = 4
+max_multiplier = 3
+[reward]
+overlong_cache = 16
+answer_window = 10
+[optimizer]
+microbatch_tokens = 1000
+updates_per_step = 2
+X
+ok "$dapo" plan "$tmp/job.ini"
+has '^parameters +25888$'
+has '^ranks +1 learning, 1 generating$'
+has '^batch +2 groups, 8 completions, 2 updates$'
+has '^candidates +at most 6, 24 completions$'
+has '^tokens trained +at most 384 a step$'   # 8 * 48
+has '^tokens generated +at most 1152 a step$' # 24 * 48
+# Pages of 16 tokens: 8 for the prompt but for its last token, 4 for the member; for 8
+# slots and one group ahead 9 * 12 = 108.  2 (keys, values) * 4 bytes * 2 layers * 108 *
+# 16 * 2 heads of 8 = 442,368 bytes.
+has '^  KV cache +432.00 KiB'
+# Floats per row: a layer 2*32 + 2*32 + 2*16 + 2*48 + 2 + 2*4 + 2 = 268; forward 2 * 268 +
+# 2*32 + 48 = 648; backward 2*32 + 2*48 + 2*32 + 3*16 = 272.  4 * (1000 * 920 + 128 * (3*32
+# + 1 + 320)) = 3,893,504 bytes.
+has '^  activations +3.71 MiB'
+# Masters and packed copies 8, gradient and moments 12 bytes each of 25,888; the batch 8 *
+# 8 * 176: 517,760 + 3,893,504 + 11,264 = 4,422,528.
+has '^learner rank +4.22 MiB'
+# 8 * 25,888 + the cache + 4 * (264 rows * (268 + 2*32 + 48) + 8 * (2*32 + 320)) + 8 * 24 *
+# 48 = 207,104 + 442,368 + 413,568 + 9,216 = 1,072,256.
+has '^rollout rank +1.02 MiB'
+# 65,536 + 80 * 6 + 24 * (104 + 40 + 8 * 48) = 78,688.
+has '^step file +76.84 KiB'
+has '^checkpoint +1.30 MiB' # 12 * 25,888 + 2^20
+
+# One rank is both: 4,422,528 + 442,368 + 413,568 + 8 * 24 * 48 = 5,287,680.
+ok "$dapo" plan "$tmp/job.ini" --ranks 1
+has '^ranks +1, learning and generating in turn$'
+has '^learner rank +5.04 MiB'
+has '^rollout rank +5.04 MiB'
+ok "$dapo" plan "$tmp/job.ini" --ranks 4 --set admission.dynamic=false
+has '^ranks +1 learning, 3 generating$'
+has '^candidates +at most 2, 8 completions$'
+ok "$dapo" plan "$tmp/job.ini" --set model.compute=bf16 --set loss.kl_coef=0.1
+# Packed 2 + 2 bytes; the reference 4 + 2: 4,422,528 + 6 * 25,888 = 4,577,856.
+has '^learner rank +4.37 MiB'
+
+fails 78 'learner rank needs 0.004119 GiB and has 0.004 GiB' \
+    "$dapo" plan "$tmp/job.ini" --memory 0.004
+ok "$dapo" plan "$tmp/job.ini" --memory 0.0042
+fails 78 'rollout rank needs .* rollout.slots' \
+    "$dapo" plan "$tmp/job.ini" --memory 0.01 --set rollout.slots=4096
+fails 78 'leaves no rank to generate' \
+    "$dapo" plan "$tmp/job.ini" --set ranks.learners=2 --ranks 2
+fails 78 'max_position_embeddings = 256' \
+    "$dapo" plan "$tmp/job.ini" --set prompt.max_tokens=209
+fails 78 'kv_tokens = 176 .* needs 192' "$dapo" plan "$tmp/job.ini" --set rollout.kv_tokens=176
+ok "$dapo" plan "$tmp/job.ini" --set rollout.kv_tokens=192
+fails 74 'model directory is missing here' \
+    "$dapo" plan "$tmp/job.ini" --set "model.path=$tmp/none"
+ok "$dapo" plan "$tmp/job.ini" --set "model.path=$tmp/none" --config "$tmp/m"
+has '^parameters +25888$'
+fails 78 'model.path is not set' "$dapo" plan "$tmp/job.ini" --set model.path=
+fails 74 'config.json' "$dapo" plan "$tmp/job.ini" --config "$tmp"
+fails 64 '--ranks 0' "$dapo" plan "$tmp/job.ini" --ranks 0
+fails 64 '--memory lots' "$dapo" plan "$tmp/job.ini" --memory lots
+fails 64 'needs a job file' "$dapo" plan
+passed
