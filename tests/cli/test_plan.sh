@@ -29,7 +29,7 @@ has '^parameters +25888$'
 has '^ranks +1 learning, 1 generating$'
 has '^batch +2 groups, 8 completions, 2 updates$'
 has '^candidates +at most 6, 24 completions$'
-has '^tokens trained +at most 384 a step$'   # 8 * 48
+has '^tokens trained +at most 384 a step$'    # 8 * 48
 has '^tokens generated +at most 1152 a step$' # 24 * 48
 # Pages of 16 tokens: 8 for the prompt but for its last token, 4 for the member; for 8
 # slots and one group ahead 9 * 12 = 108.  2 (keys, values) * 4 bytes * 2 layers * 108 *
