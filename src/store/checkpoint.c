@@ -1,4 +1,5 @@
 /* checkpoint.c - weights and optimizer in slices, each piece under a checksum. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,41 +56,25 @@ static int share_head_all(struct store *s, const struct checkpoint *k,
     return comm_agree_all(c, rc, f);
 }
 
-/* The learners' slices of one array, in calls of bounded size. */
-static void write_slices(struct draft *d, const struct head *head, hid_t column,
-                         hid_t transfer, const float *x)
+/* This rank's pieces of one array, each hashed while it is on its way: into the cache
+ * once.  `sums` has room for them. */
+static void write_pieces(struct draft *d, const struct head *head, hid_t column,
+                         hid_t column_sums, const float *x, uint64_t *sums)
 {
     struct comm *c = d->store->comm;
-    int64_t call = (int64_t)(d->store->call / sizeof *x), first = 0, end = 0, longest;
+    int64_t first, end, n = 0;
 
-    longest = head_share(head, 0, writers(c), &first) - first; /* rank 0's */
-    first = end = 0;
-    if (writes(c))
-        end = head_share(head, comm_rank(c), writers(c), &first);
-    for (; longest > 0; longest -= call) {
-        int64_t n = end - first < call ? end - first : call;
+    if (!writes(c))
+        return;
+    end = head_share(head, comm_rank(c), writers(c), &first);
+    for (int64_t i = first; i < end; i += head->piece, n++) {
+        int64_t values = end - i < head->piece ? end - i : head->piece;
 
-        h5_write(&d->h, column, H5T_NATIVE_FLOAT, transfer, (hsize_t)first, (hsize_t)n,
-                 n ? x + first : NULL);
-        first += n;
+        sums[n] = piece_sum(x + i, values, i / head->piece);
+        h5_write(&d->h, column, H5T_NATIVE_FLOAT, (hsize_t)i, (hsize_t)values, x + i);
     }
-}
-
-/* `sums` has room for this rank's pieces. */
-static void write_sums(struct draft *d, const struct head *head, hid_t column,
-                       hid_t transfer, const float *x, uint64_t *sums)
-{
-    struct comm *c = d->store->comm;
-    int64_t first = 0, end = 0, n = 0, p;
-
-    if (writes(c))
-        end = head_share(head, comm_rank(c), writers(c), &first);
-    p = first / head->piece;
-    for (int64_t i = first; i < end; i += head->piece, n++)
-        sums[n] =
-            piece_sum(x + i, end - i < head->piece ? end - i : head->piece, p + n);
-    h5_write(&d->h, column, H5T_NATIVE_UINT64, transfer, n ? (hsize_t)p : 0, (hsize_t)n,
-             sums);
+    h5_write(&d->h, column_sums, H5T_NATIVE_UINT64,
+             n ? (hsize_t)(first / head->piece) : 0, (hsize_t)n, sums);
 }
 
 static int write_all(struct draft *d, const struct head *head,
@@ -97,7 +82,7 @@ static int write_all(struct draft *d, const struct head *head,
                      struct fault *f)
 {
     const float *x[BIG] = {k->params, k->moment1, k->moment2};
-    hid_t big[BIG], sum[BIG], transfer = h5_transfer(&d->h, true);
+    hid_t big[BIG], sum[BIG];
     int rc;
 
     head_create(d, head, small);
@@ -111,23 +96,31 @@ static int write_all(struct draft *d, const struct head *head,
     if ((rc = draft_agree_all(d, f)))
         return rc;
     head_write_all(d, head, small);
-    for (int i = 0; i < BIG; i++) {
-        write_slices(d, head, big[i], transfer, x[i]);
-        write_sums(d, head, sum[i], transfer, x[i], sums);
-        draft_written(d);
-    }
+    for (int i = 0; i < BIG; i++)
+        write_pieces(d, head, big[i], sum[i], x[i], sums);
     h5_set_i64(&d->h, d->file, "complete", 1);
     return draft_agree_all(d, f);
 }
 
-/* checkpoints/latest, for people and scripts; readers of ours go by serial number. */
+/* checkpoints/latest, for people and scripts.  Readers of ours go by serial number, so
+ * it needs no sync of its own. */
 static int name_latest(struct store *s, int64_t step, struct fault *f)
 {
-    char *path = path_join(s->checkpoints, "latest", f), name[40];
-    int n = snprintf(name, sizeof name, "step-%06" PRId64 ".h5\n", step);
-    int rc = path ? file_publish(path, name, (size_t)n, f) : f->code;
+    char *path = path_join(s->checkpoints, "latest", f);
+    char *tmp = path_join(s->checkpoints, "latest" TMP_SUFFIX, f);
+    FILE *out = path && tmp ? fopen(tmp, "w") : NULL;
+    int rc = path && tmp ? 0 : f->code;
+    bool bad = !out;
 
+    if (out) {
+        bad = fprintf(out, "step-%06" PRId64 ".h5\n", step) < 0;
+        bad = fclose(out) || bad || rename(tmp, path);
+    }
+    if (!rc && bad)
+        rc =
+            fault_set(f, FAULT_FILE, "%s: can't be written: %s", path, strerror(errno));
     free(path);
+    free(tmp);
     return rc;
 }
 
@@ -238,48 +231,42 @@ struct reading {
     uint64_t *sums;
 };
 
-/* This rank's slice against its checksums. */
-static int verify(const struct reading *r, int64_t first, int64_t end, struct fault *f)
+/* This rank's pieces of it, each against its checksum. */
+static int read_pieces(struct h5 *h, const struct reading *r, hid_t column, hid_t sums,
+                       struct fault *f)
 {
-    int64_t piece = r->head->piece, p = first / piece;
+    const struct head *head = r->head;
+    int64_t first, end = head_share(head, r->rank, r->ranks, &first), n = 0;
+    int64_t pieces = (end - first + head->piece - 1) / head->piece;
 
-    for (int64_t i = first, n = 0; i < end; i += piece, n++)
-        if (piece_sum(r->x + i, end - i < piece ? end - i : piece, p + n) != r->sums[n])
+    h5_read(h, sums, H5T_NATIVE_UINT64, pieces ? (hsize_t)(first / head->piece) : 0,
+            (hsize_t)pieces, r->sums);
+    for (int64_t i = first; i < end; i += head->piece, n++) {
+        int64_t values = end - i < head->piece ? end - i : head->piece;
+
+        h5_read(h, column, H5T_NATIVE_FLOAT, (hsize_t)i, (hsize_t)values, r->x + i);
+        if (h->bad)
+            break;
+        if (piece_sum(r->x + i, values, i / head->piece) != r->sums[n])
             return fault_set(f, FAULT_DATA,
                              "%s: %s is damaged (checksum of values %" PRId64
                              " and on); take an earlier checkpoint",
                              r->path, r->name, i);
-    return 0;
-}
-
-static void read_slice(struct store *s, struct h5 *h, const struct reading *r,
-                       hid_t column, hid_t sums, int64_t first, int64_t end)
-{
-    int64_t call = (int64_t)(s->call / sizeof *r->x), piece = r->head->piece;
-    hsize_t pieces = (hsize_t)((end - first + piece - 1) / piece);
-
-    h5_read(h, sums, H5T_NATIVE_UINT64, H5P_DEFAULT,
-            pieces ? (hsize_t)(first / piece) : 0, pieces, r->sums);
-    for (int64_t n; first < end; first += n) {
-        n = end - first < call ? end - first : call;
-        h5_read(h, column, H5T_NATIVE_FLOAT, H5P_DEFAULT, (hsize_t)first, (hsize_t)n,
-                r->x + first);
     }
+    return h5_fault(h, r->path, f);
 }
 
 /* Every slice from the rank that read it. */
 static void spread_all(const struct store *s, const struct reading *r)
 {
     int64_t call = (int64_t)(s->call / sizeof *r->x);
-    MPI_Request wait;
 
     for (int k = 0; k < r->ranks; k++) {
         int64_t first, end = head_share(r->head, k, r->ranks, &first);
 
         for (int64_t n; first < end; first += n) {
             n = end - first < call ? end - first : call;
-            MUST(MPI_Ibcast(r->x + first, (int)n, MPI_FLOAT, k, r->among, &wait));
-            comm_finish(&wait);
+            MUST(MPI_Bcast(r->x + first, (int)n, MPI_FLOAT, k, r->among));
         }
     }
 }
@@ -287,7 +274,6 @@ static void spread_all(const struct store *s, const struct reading *r)
 static int read_array_all(struct store *s, struct h5 *h, hid_t file, struct reading *r,
                           const char *sums_name, struct fault *f)
 {
-    int64_t first = 0, end = 0;
     hsize_t n, n_sums;
     hid_t column = h5_open_column(h, file, r->name, H5T_NATIVE_FLOAT, &n);
     hid_t sums = h5_open_column(h, file, sums_name, H5T_NATIVE_UINT64, &n_sums);
@@ -298,18 +284,13 @@ static int read_array_all(struct store *s, struct h5 *h, hid_t file, struct read
     if (r->x) {
         MUST(MPI_Comm_size(r->among, &r->ranks));
         MUST(MPI_Comm_rank(r->among, &r->rank));
-        end = head_share(r->head, r->rank, r->ranks, &first);
     }
     r->sums = mem_new((size_t)(head_pieces(r->head) / (r->ranks ? r->ranks : 1) + 1),
                       sizeof *r->sums, "checksums", f);
     if (!rc && !r->sums)
         rc = f->code;
-    if (!rc && r->x) {
-        read_slice(s, h, r, column, sums, first, end);
-        rc = h5_fault(h, r->path, f);
-    }
     if (!rc && r->x)
-        rc = verify(r, first, end, f);
+        rc = read_pieces(h, r, column, sums, f);
     rc = comm_agree_all(s->comm, rc, f);
     if (!rc && r->x)
         spread_all(s, r);

@@ -116,6 +116,7 @@ static const struct column columns[] = {
     {"/tokens/logprobs", F32, TOKENS, NO_END, token_logprobs},
     {"/answers/bytes", U8, ANSWERS, NO_END, answer},
 };
+_Static_assert(sizeof columns / sizeof columns[0] <= SMALL_COLUMNS, "room in gather");
 #define COLUMNS ((int)(sizeof columns / sizeof columns[0]))
 
 static size_t width_of(enum kind k)
@@ -165,62 +166,99 @@ static hid_t select_own(struct h5 *h, const struct part *p, hsize_t total, hsize
     return space;
 }
 
-/* One column, all ranks' rows, in as many rounds as the largest share needs. */
-static void write_column(struct draft *d, const struct column *c, const hid_t *type,
-                         hid_t dataset, hid_t transfer, const struct rows *rows)
+/* A column of large runs: each rank writes its own, in pieces that fit the scratch. */
+static void write_runs(struct draft *d, const struct column *c, hid_t type,
+                       hid_t dataset, const struct rows *rows)
 {
     struct h5 *h = &d->h;
     const struct part *p = rows->part + c->items;
-    size_t width = width_of(c->kind), most = d->store->window / width;
-    hsize_t total = (hsize_t)p->total + (c->end != NO_END), done = 0;
+    size_t width = width_of(c->kind), most = d->store->window / width, n;
+    hsize_t done = 0;
     struct cells cells;
 
-    cells_begin(&cells, rows, c->items, c->get, width);
-    for (int64_t left = p->most; left > 0; left -= (int64_t)most) {
+    cells_begin(&cells, rows, c->get, width);
+    while (!h->bad && (n = cells_next(&cells, d->store->scratch, most)) > 0) {
         int mark = h->n;
-        hsize_t n = cells_next(&cells, d->store->scratch, most), one = n ? n : 1;
-        hid_t memory = h5_keep(h, H5Screate_simple(1, &one, NULL));
-        hid_t space = select_own(h, p, total, done, n);
+        hsize_t items = n;
+        hid_t memory = h5_keep(h, H5Screate_simple(1, &items, NULL));
+        hid_t space = select_own(h, p, (hsize_t)p->total, done, items);
 
-        if (n == 0)
-            h5_check(h, H5Sselect_none(memory));
-        h5_check(h, H5Dwrite(dataset, type[c->kind], memory, space, transfer,
-                             d->store->scratch));
-        done += n;
+        h5_check(
+            h, H5Dwrite(dataset, type, memory, space, H5P_DEFAULT, d->store->scratch));
+        done += items;
         h5_drop(h, mark);
     }
-    if (c->end != NO_END) {
-        bool last = comm_rank(d->store->comm) == 0;
+}
 
-        h5_write(h, dataset, type[c->kind], transfer, total - 1, last,
-                 &rows->part[c->end].total);
+/* A column of small rows: rank 0 has all of them in `cell` and writes it at once. */
+static void write_gathered(struct draft *d, const struct column *c, hid_t type,
+                           hid_t dataset, const struct rows *rows, union cell *cell)
+{
+    hsize_t n = (hsize_t)rows->part[c->items].total;
+
+    if (c->end != NO_END)
+        cell[n++].i = rows->part[c->end].total;
+    h5_write(&d->h, dataset, type, 0, n, cell);
+}
+
+/* Small rows go through rank 0: written by their owners, each column would be many
+ * scattered writes of a few bytes, and neighbouring ranks' in the same disk block. */
+static int write_small_all(struct draft *d, const hid_t *type, const hid_t *dataset,
+                           const struct rows *rows, struct fault *f)
+{
+    struct comm *comm = d->store->comm;
+    column_get *get[2][SMALL_COLUMNS];
+    int n[2] = {0};
+    struct gathered g;
+    int rc;
+
+    for (int i = 0; i < COLUMNS; i++)
+        if (columns[i].items <= COMPLETIONS)
+            get[columns[i].items][n[columns[i].items]++] = columns[i].get;
+    rc = gather_all(&g, rows, comm, get, n, f);
+    n[CANDIDATES] = n[COMPLETIONS] = 0;
+    for (int i = 0; !rc && comm_rank(comm) == 0 && i < COLUMNS; i++) {
+        const struct column *c = columns + i;
+
+        if (c->items > COMPLETIONS)
+            continue;
+        gather_column(&g, rows, c->items, n[c->items]++);
+        write_gathered(d, c, type[c->kind], dataset[i], rows, g.column);
+    }
+    gather_free(&g);
+    return rc;
+}
+
+static void create_columns(struct draft *d, const struct rows *rows, const hid_t *type,
+                           hid_t *dataset)
+{
+    h5_group(&d->h, d->file, "/candidates");
+    h5_group(&d->h, d->file, "/completions");
+    h5_group(&d->h, d->file, "/tokens");
+    h5_group(&d->h, d->file, "/answers");
+    for (int i = 0; i < COLUMNS; i++) {
+        const struct column *c = columns + i;
+        hsize_t total = (hsize_t)rows->part[c->items].total + (c->end != NO_END);
+
+        dataset[i] = h5_column(&d->h, d->file, c->name, type[c->kind], total);
     }
 }
 
 int columns_write_all(struct draft *d, const struct rows *rows, struct fault *f)
 {
-    struct h5 *h = &d->h;
-    hid_t dataset[COLUMNS], type[FINISH + 1], transfer = h5_transfer(h, true);
+    hid_t dataset[COLUMNS], type[FINISH + 1];
     int rc;
 
-    make_types(h, type);
-    h5_group(h, d->file, "/candidates");
-    h5_group(h, d->file, "/completions");
-    h5_group(h, d->file, "/tokens");
-    h5_group(h, d->file, "/answers");
-    for (int i = 0; i < COLUMNS; i++) {
-        const struct column *c = columns + i;
-        hsize_t total = (hsize_t)rows->part[c->items].total + (c->end != NO_END);
-
-        dataset[i] = h5_column(h, d->file, c->name, type[c->kind], total);
-    }
+    make_types(&d->h, type);
+    create_columns(d, rows, type, dataset);
     if ((rc = draft_agree_all(d, f)))
         return rc;
-    for (int i = 0; i < COLUMNS; i++) {
-        write_column(d, columns + i, type, dataset[i], transfer, rows);
-        draft_written(d);
-    }
-    return 0;
+    if ((rc = write_small_all(d, type, dataset, rows, f)))
+        return rc;
+    for (int i = 0; i < COLUMNS; i++)
+        if (columns[i].items > COMPLETIONS)
+            write_runs(d, columns + i, type[columns[i].kind], dataset[i], rows);
+    return draft_agree_all(d, f);
 }
 
 size_t columns_bytes(const struct rows *rows)

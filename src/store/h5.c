@@ -302,17 +302,6 @@ hid_t h5_open_column(struct h5 *h, hid_t file, const char *name, hid_t type, hsi
     return column;
 }
 
-hid_t h5_transfer(struct h5 *h, bool collective)
-{
-    hid_t p = h5_keep(h, H5Pcreate(H5P_DATASET_XFER));
-
-    if (collective) {
-        h5_check(h, H5Pset_dxpl_mpio(p, H5FD_MPIO_COLLECTIVE));
-        h5_check(h, H5Pset_dxpl_mpio_collective_opt(p, H5FD_MPIO_INDIVIDUAL_IO));
-    }
-    return p;
-}
-
 static hid_t select_range(struct h5 *h, hid_t column, hsize_t first, hsize_t n,
                           hid_t *memory)
 {
@@ -328,27 +317,28 @@ static hid_t select_range(struct h5 *h, hid_t column, hsize_t first, hsize_t n,
     return space;
 }
 
-void h5_write(struct h5 *h, hid_t column, hid_t type, hid_t transfer, hsize_t first,
-              hsize_t n, const void *data)
+void h5_write(struct h5 *h, hid_t column, hid_t type, hsize_t first, hsize_t n,
+              const void *data)
 {
     int mark = h->n;
     hid_t memory, space = select_range(h, column, first, n, &memory);
 
     /* HDF5 1.10 fails on a transfer to a dataset without items. */
     if (!h->bad && H5Sget_simple_extent_npoints(space) > 0)
-        h5_check(h, H5Dwrite(column, type, memory, space, transfer, data ? data : ""));
+        h5_check(h,
+                 H5Dwrite(column, type, memory, space, H5P_DEFAULT, data ? data : ""));
     h5_drop(h, mark);
 }
 
-void h5_read(struct h5 *h, hid_t column, hid_t type, hid_t transfer, hsize_t first,
-             hsize_t n, void *data)
+void h5_read(struct h5 *h, hid_t column, hid_t type, hsize_t first, hsize_t n,
+             void *data)
 {
     int mark = h->n;
     hid_t memory, space = select_range(h, column, first, n, &memory);
     char none = 0;
 
     if (!h->bad && H5Sget_simple_extent_npoints(space) > 0)
-        h5_check(h,
-                 H5Dread(column, type, memory, space, transfer, data ? data : &none));
+        h5_check(
+            h, H5Dread(column, type, memory, space, H5P_DEFAULT, data ? data : &none));
     h5_drop(h, mark);
 }

@@ -70,14 +70,10 @@ void h5_get_text(struct h5 *h, hid_t file, const char *name, char *text, size_t 
 hid_t h5_open_column(struct h5 *h, hid_t file, const char *name, hid_t type,
                      hsize_t *n);
 
-/* Transfer list: collective (each rank then moves its own piece itself: the pieces are
- * large and do not interleave), or independent. */
-hid_t h5_transfer(struct h5 *h, bool collective);
-/* Write or read items [first, first + n) of a column; collective if `transfer` is, and
- * n may be 0. */
-void h5_write(struct h5 *h, hid_t column, hid_t type, hid_t transfer, hsize_t first,
-              hsize_t n, const void *data);
-void h5_read(struct h5 *h, hid_t column, hid_t type, hid_t transfer, hsize_t first,
-             hsize_t n, void *data);
+/* Write or read items [first, first + n) of a column; n may be 0.  Not collective. */
+void h5_write(struct h5 *h, hid_t column, hid_t type, hsize_t first, hsize_t n,
+              const void *data);
+void h5_read(struct h5 *h, hid_t column, hid_t type, hsize_t first, hsize_t n,
+             void *data);
 
 #endif

@@ -160,15 +160,13 @@ void head_write_all(struct draft *d, const struct head *head, const struct small
 {
     struct comm *c = d->store->comm;
     bool root = comm_rank(c) == 0;
-    hid_t transfer = h5_transfer(&d->h, true);
     uint64_t sum = root ? head_sum(head, s->data) : 0;
 
     comm_bcast_all(c, SCOPE_WORLD, &sum, sizeof sum);
     h5_set_u64(&d->h, d->file, "head_checksum", sum);
     for (int i = 0; i < SMALL; i++)
-        h5_write(&d->h, s->column[i], s->type[i], transfer, 0,
+        h5_write(&d->h, s->column[i], s->type[i], 0,
                  root ? (hsize_t)count_of(head, i) : 0, s->data[i]);
-    draft_written(d);
 }
 
 /* -- reading -------------------------------------------------------------------------
@@ -222,7 +220,7 @@ static void read_small(struct h5 *h, hid_t file, struct head *out, void **data)
         if (!h->bad && !data[i])
             h5_fail(h, why.text);
         if (!h->bad)
-            h5_read(h, column, type, H5P_DEFAULT, 0, n, data[i]);
+            h5_read(h, column, type, 0, n, data[i]);
         h5_drop(h, mark);
     }
 }

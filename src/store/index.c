@@ -99,7 +99,7 @@ static void write_tables(struct h5 *h, hid_t file, const struct tables *t,
     hsize_t n = t->n_steps;
     hid_t column = h5_column(h, file, "/step", H5T_NATIVE_INT64, n);
 
-    h5_write(h, column, H5T_NATIVE_INT64, H5P_DEFAULT, 0, n, steps);
+    h5_write(h, column, H5T_NATIVE_INT64, 0, n, steps);
     h5_group(h, file, "/metrics");
     for (size_t i = 0; i < t->n; i++) {
         int mark = h->n;
@@ -108,7 +108,7 @@ static void write_tables(struct h5 *h, hid_t file, const struct tables *t,
         snprintf(name, sizeof name, "/metrics/%s", t->series[i].name);
         h5_groups_to(h, file, name);
         column = h5_column(h, file, name, H5T_NATIVE_DOUBLE, n);
-        h5_write(h, column, H5T_NATIVE_DOUBLE, H5P_DEFAULT, 0, n, t->series[i].value);
+        h5_write(h, column, H5T_NATIVE_DOUBLE, 0, n, t->series[i].value);
         h5_drop(h, mark);
     }
     h5_group(h, file, "/steps");

@@ -247,7 +247,7 @@ static void *read_column(struct h5 *h, hid_t file, const char *name, hid_t type,
     if (!h->bad)
         data = mem_new((size_t)n + 1, width, "a checkpoint's head", f);
     if (data)
-        h5_read(h, column, type, H5P_DEFAULT, 0, n, data);
+        h5_read(h, column, type, 0, n, data);
     h5_drop(h, mark);
     return data;
 }
@@ -355,11 +355,10 @@ static void read_pieces(struct h5 *h, hid_t file, const struct head *head, float
     if (!h->bad &&
         ((int64_t)n != head->n_params || (int64_t)n_sums != head_pieces(head)))
         h5_fail(h, "its arrays disagree in length");
-    h5_read(h, checks, H5T_NATIVE_UINT64, H5P_DEFAULT, 0, n_sums, sums);
+    h5_read(h, checks, H5T_NATIVE_UINT64, 0, n_sums, sums);
     for (int64_t i = 0, part; i < head->n_params && !h->bad; i += part) {
         part = head->n_params - i < MOST_CALL ? head->n_params - i : MOST_CALL;
-        h5_read(h, column, H5T_NATIVE_FLOAT, H5P_DEFAULT, (hsize_t)i, (hsize_t)part,
-                x + i);
+        h5_read(h, column, H5T_NATIVE_FLOAT, (hsize_t)i, (hsize_t)part, x + i);
     }
     for (int64_t p = 0, i = 0; i < head->n_params && !h->bad; p++, i += head->piece) {
         int64_t left = head->n_params - i;

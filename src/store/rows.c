@@ -8,13 +8,7 @@
 #include "dapo/mem.h"
 #include "store/rows.h"
 
-/* What every rank tells the others of a group. */
-struct row {
-    int64_t index, items[TABLES];
-    int64_t rank, local; /* whose, and its position there */
-};
-
-static int64_t answer_bytes(const struct completion *c)
+int64_t answer_bytes(const struct completion *c)
 {
     return c->answer ? (int64_t)strlen(c->answer) : 0;
 }
@@ -52,14 +46,13 @@ static int by_index(const void *a, const void *b)
 }
 
 /* Every rank's rows, in rank order, on all: out[*n]. */
-static int gather_all(struct comm *c, const struct row *mine, int n_mine,
-                      struct row **out, int *n, struct fault *f)
+static int gather_rows_all(struct comm *c, const struct row *mine, int n_mine,
+                           struct row **out, int *n, struct fault *f)
 {
     int size = comm_size(c), rc = 0, width = (int)sizeof(struct row);
     int64_t *each = mem_new((size_t)size, sizeof *each, "a step's layout", f);
     int *count = mem_new(2 * (size_t)size, sizeof *count, "a step's layout", f);
     int64_t total = 0;
-    MPI_Request wait;
 
     *out = NULL;
     *n = 0;
@@ -78,9 +71,8 @@ static int gather_all(struct comm *c, const struct row *mine, int n_mine,
     *out = mem_new((size_t)total, sizeof **out, "a step's layout", f);
     if ((rc = comm_agree_all(c, *out ? 0 : f->code, f)))
         goto out;
-    MUST(MPI_Iallgatherv(mine, n_mine * width, MPI_BYTE, *out, count, count + size,
-                         MPI_BYTE, comm_mpi(c), &wait));
-    comm_finish(&wait);
+    MUST(MPI_Allgatherv(mine, n_mine * width, MPI_BYTE, *out, count, count + size,
+                        MPI_BYTE, comm_mpi(c)));
     *n = (int)total;
 out:
     free(each);
@@ -94,7 +86,6 @@ static void part_add(struct part *p, int64_t first, int64_t count)
 
     if (count == 0)
         return;
-    p->mine += count;
     if (last >= 0 && p->first[last] + p->count[last] == (hsize_t)first) {
         p->count[last] += (hsize_t)count;
         return;
@@ -124,20 +115,6 @@ static void place_mine(struct rows *r, const struct row *all, int n, int me,
     }
 }
 
-/* The largest share of any rank. */
-static void find_most(struct rows *r, const struct row *all, int n, int64_t *share,
-                      int size)
-{
-    for (int t = 0; t < TABLES; t++) {
-        memset(share, 0, (size_t)size * sizeof *share);
-        for (int i = 0; i < n; i++)
-            share[all[i].rank] += all[i].items[t];
-        for (int k = 0; k < size; k++)
-            if (share[k] > r->part[t].most)
-                r->part[t].most = share[k];
-    }
-}
-
 static int rows_new(struct rows *r, int n, struct fault *f)
 {
     size_t room = (size_t)n;
@@ -163,6 +140,7 @@ void rows_free(struct rows *r)
         free(r->part[t].first);
         free(r->part[t].count);
     }
+    free(r->all);
     free(r->group);
     free(r->at);
     *r = (struct rows){0};
@@ -172,11 +150,10 @@ int rows_make_all(struct rows *out, struct comm *c, const struct step_record *r,
                   struct fault *f)
 {
     size_t room = r->n_groups > 0 ? (size_t)r->n_groups : 0;
-    struct row *mine = mem_new(room, sizeof *mine, "a step's layout", f), *all = NULL;
-    int64_t *share = mem_new((size_t)comm_size(c), sizeof *share, "a step's layout", f);
+    struct row *mine = mem_new(room, sizeof *mine, "a step's layout", f), *all;
     int rc = rows_new(out, (int)room, f), n;
 
-    if (!mine || !share)
+    if (!mine)
         rc = f->code;
     for (int i = 0; !rc && i < r->n_groups; i++) {
         rc = look_at(r->groups[i], mine + i, f);
@@ -185,7 +162,9 @@ int rows_make_all(struct rows *out, struct comm *c, const struct step_record *r,
     }
     rc = comm_agree_all(c, rc, f);
     if (!rc)
-        rc = gather_all(c, mine, (int)room, &all, &n, f);
+        rc = gather_rows_all(c, mine, (int)room, &out->all, &out->n_all, f);
+    all = out->all;
+    n = out->n_all;
     if (!rc) {
         if (n)
             qsort(all, (size_t)n, sizeof *all, by_index);
@@ -194,42 +173,15 @@ int rows_make_all(struct rows *out, struct comm *c, const struct step_record *r,
                 rc = fault_set(f, FAULT_BUG, "candidate %" PRId64 " is recorded twice",
                                all[i].index);
     }
-    if (!rc) {
+    if (!rc)
         place_mine(out, all, n, comm_rank(c), r);
-        find_most(out, all, n, share, comm_size(c));
-    }
     free(mine);
-    free(all);
-    free(share);
     return rc;
 }
 
-void cells_begin(struct cells *p, const struct rows *r, enum table t, column_get *get,
-                 size_t width)
+void cells_begin(struct cells *p, const struct rows *r, column_get *get, size_t width)
 {
-    *p = (struct cells){.rows = r, .table = t, .get = get, .width = width};
-    if (r->n)
-        memcpy(p->at, r->at[0], sizeof p->at);
-}
-
-static void next_chunk(struct cells *p)
-{
-    const struct group *g = p->rows->group[p->group];
-
-    p->used = 0;
-    if (p->table != CANDIDATES && p->member < g->size) {
-        const struct completion *c = g->members + p->member;
-
-        p->at[COMPLETIONS]++;
-        p->at[TOKENS] += c->n_tokens;
-        p->at[ANSWERS] += answer_bytes(c);
-        p->member++;
-        if (p->member < g->size)
-            return;
-    }
-    p->member = 0;
-    if (++p->group < p->rows->n)
-        memcpy(p->at, p->rows->at[p->group], sizeof p->at);
+    *p = (struct cells){.rows = r, .get = get, .width = width};
 }
 
 size_t cells_next(struct cells *p, void *out, size_t most)
@@ -238,15 +190,12 @@ size_t cells_next(struct cells *p, void *out, size_t most)
 
     while (done < most && p->group < p->rows->n) {
         const struct group *g = p->rows->group[p->group];
-        struct place place = {.g = g, .member = p->member};
+        struct place place = {.g = g, .c = g->members + p->member};
         const void *items = NULL;
         size_t n = 0, k;
         union cell v;
 
-        memcpy(place.at, p->at, sizeof place.at);
-        if (p->table != CANDIDATES)
-            place.c = p->member < g->size ? g->members + p->member : NULL;
-        if (p->table == CANDIDATES || place.c)
+        if (p->member < g->size)
             items = p->get(&place, &v, &n);
         k = n - p->used < most - done ? n - p->used : most - done;
         if (k)
@@ -254,8 +203,13 @@ size_t cells_next(struct cells *p, void *out, size_t most)
                    (const char *)items + p->used * p->width, k * p->width);
         done += k;
         p->used += k;
-        if (p->used == n)
-            next_chunk(p);
+        if (p->used < n)
+            break;
+        p->used = 0;
+        if (++p->member >= g->size) {
+            p->member = 0;
+            p->group++;
+        }
     }
     return done;
 }

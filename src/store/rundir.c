@@ -83,8 +83,7 @@ int step_list(const char *folder, int64_t **steps, size_t *n, struct fault *f)
 }
 
 /* Room for the coming file: a full disk must show here, where failing is cheap, and not
- * inside HDF5's collective calls, where it ends the job (draft_written).  Writing into
- * reserved blocks is faster, too.  HDF5 cuts the rest off when it closes the file. */
+ * while HDF5 closes the file.  HDF5 cuts the rest off when it closes the file. */
 static int reserve(const struct draft *d, size_t bytes, struct fault *f)
 {
     size_t room = bytes + bytes / 64 + ((size_t)1 << 20); /* metadata, alignment */
@@ -124,7 +123,6 @@ int draft_begin_all(struct draft *d, struct store *s, char *path, size_t bytes,
 
     access = h5_access(&d->h);
     h5_check(&d->h, H5Pset_fapl_mpio(access, comm_mpi(c), MPI_INFO_NULL));
-    h5_check(&d->h, H5Pset_coll_metadata_write(access, true));
     props = h5_file_props(&d->h);
     if ((rc = draft_agree_all(d, f)))
         return rc;
@@ -140,22 +138,39 @@ int draft_agree_all(struct draft *d, struct fault *f)
     return comm_agree_all(d->store->comm, h5_fault(&d->h, d->path, f), f);
 }
 
-void draft_written(struct draft *d)
+/* Close the file; after a failure (rc) its disk blocks are given back first, so that
+ * closing finds room for what it writes.  If even that fails, HDF5 can't be left in an
+ * orderly way: it would crash when MPI ends.  So the job ends here. */
+static void close_file_all(struct draft *d, int rc, const struct fault *f)
 {
-    struct fault f = FAULT_INIT;
+    struct h5 *h = &d->h;
 
-    if (!h5_fault(&d->h, d->path, &f))
+    if (rc) {
+        if (d->fd >= 0 && ftruncate(d->fd, 0))
+            log_line(LOG_DEBUG, "%s: %s", d->tmp, strerror(errno));
+        comm_barrier_all(d->store->comm);
+    }
+    h->bad = false;
+    h5_drop(h, 0);
+    if (!h->bad)
         return;
-    log_line(LOG_ERROR, "%s; the disk failed while writing, ending the job", f.text);
+    if (rc)
+        log0_line(LOG_ERROR, "%s", f->text);
+    log_line(LOG_ERROR, "%s: can't be closed: %s; ending the job", d->path, h->why);
     if (d->fd >= 0)
         unlink(d->tmp);
     comm_abort(d->store->comm, FAULT_FILE);
 }
 
-/* Every rank syncs what its own client may still hold. */
-static int sync_file(const char *path, struct fault *f)
+/* What this node's client may still hold. */
+static int sync_file(const struct store *s, const char *path, struct fault *f)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC), bad = fd < 0 ? errno : 0;
+    int fd, bad;
+
+    if (!s->syncs)
+        return 0;
+    fd = open(path, O_WRONLY | O_CLOEXEC);
+    bad = fd < 0 ? errno : 0;
 
     if (!bad && fsync(fd) && errno != EINVAL && errno != ENOTSUP)
         bad = errno;
@@ -169,13 +184,10 @@ static int sync_file(const char *path, struct fault *f)
 int draft_publish_all(struct draft *d, int rc, struct fault *f)
 {
     struct comm *c = d->store->comm;
-    bool failed = d->h.bad;
 
-    h5_drop(&d->h, 0);
-    if (!failed)
-        draft_written(d);
+    close_file_all(d, rc, f);
     if (!rc)
-        rc = comm_agree_all(c, sync_file(d->tmp, f), f);
+        rc = comm_agree_all(c, sync_file(d->store, d->tmp, f), f);
     if (!rc) {
         if (comm_rank(c) == 0)
             rc = file_rename(d->tmp, d->path, f);

@@ -8,13 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "comm/comm_mpi.h"
 #include "dapo/log.h"
 #include "dapo/mem.h"
 #include "store/rundir.h"
 
-#define WINDOW ((size_t)16 << 20) /* bytes packed at a time */
-#define PIECE ((int64_t)1 << 20)  /* values under one checksum: 4 MiB */
-#define CALL ((size_t)1 << 30)    /* bytes in one call: MPI counts are int */
+#define WINDOW ((size_t)1 << 20) /* bytes packed at a time: they stay in the cache */
+#define PIECE ((int64_t)1 << 20) /* values under one checksum: 4 MiB */
+#define CALL ((size_t)1 << 30)   /* bytes in one call: MPI counts are int */
 
 static bool ends_in_tmp(const char *name)
 {
@@ -189,14 +190,29 @@ static int new_store(struct store **out, struct comm *c, const char *dir,
     return s->dir && s->rollouts && s->checkpoints && s->scratch ? 0 : f->code;
 }
 
+static bool first_of_node_all(struct comm *c)
+{
+    MPI_Comm node;
+    int rank;
+
+    MUST(MPI_Comm_split_type(comm_mpi(c), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
+                             &node));
+    MUST(MPI_Comm_rank(node, &rank));
+    MUST(MPI_Comm_free(&node));
+    return rank == 0;
+}
+
 static int open_all(struct store **out, struct comm *c, const char *dir, bool own,
                     struct fault *f)
 {
     struct found *found = NULL;
     struct store *s;
     size_t n = 0;
+    bool first = first_of_node_all(c);
     int rc = new_store(&s, c, dir, f);
 
+    if (s)
+        s->syncs = first;
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* main() reports, once */
     if (!rc && own && comm_rank(c) == 0) {
         rc = make_folders(s, f);

@@ -479,7 +479,8 @@ static void writes_past_a_limit(void)
 /* The same script kills this one: write until then. */
 static void writes_until_killed(void)
 {
-    const char *dir = getenv("DAPO_TEST_KILL");
+    const char *dir = getenv("DAPO_TEST_KILL"), *count = getenv("DAPO_TEST_KILL_COUNT");
+    int left = count ? (int)strtol(count, NULL, 10) : 1000;
     struct fault f = FAULT_INIT;
     struct store *s;
     int64_t step;
@@ -492,8 +493,9 @@ static void writes_until_killed(void)
     step = latest(s);
     if (step >= 0)
         CHECK_OK(load(s, step, 100000, &f), &f);
-    for (int i = 0; i < 500 && step < 100000; i++)
+    while (left-- > 0)
         save(s, ++step, 100000);
+    CHECK_INT(latest(s), step);
     store_close_all(s);
 }
 
