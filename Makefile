@@ -28,7 +28,7 @@ JOB := comm store train cmd
 
 CFLAGS_ARCH ?= -march=native
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
-	-Wvla -Wundef $(if $(CI),-Werror)
+	-Wvla -Wundef -Wno-psabi $(if $(CI),-Werror)
 OPT.release := -O3 -g
 OPT.debug := -O0 -g3
 OPT.asan := -O1 -g -fsanitize=address,undefined -fno-omit-frame-pointer \

@@ -14,9 +14,6 @@
 
 #define LANES 16
 
-/* The functions below are all inlined, so how vectors are passed never matters. */
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 typedef float vec __attribute__((vector_size(64)));
 typedef int32_t vec_bits __attribute__((vector_size(64)));
 
