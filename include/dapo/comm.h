@@ -81,7 +81,9 @@ bool ticks_poll(struct ticks *t);
 const void *ticks_view(const struct ticks *t, int replica, size_t *n);
 /* Root: answer the tick just polled. */
 int ticks_decide(struct ticks *t, const void *data, size_t n, struct fault *f);
-/* Ticks answered (root) or decisions received (leader), and seconds spent inside. */
+/* Ticks answered (root) or decisions received (leader), and CPU seconds spent inside.
+ * Not the clock's: where ranks share cores, a poll that finds nothing hands its core to
+ * a neighbour, and that time is not lost. */
 int64_t ticks_count(const struct ticks *t);
 double ticks_seconds(const struct ticks *t);
 

@@ -99,7 +99,7 @@ void ticks_free(struct ticks *t)
 int ticks_report(struct ticks *t, const void *data, size_t n, struct fault *f)
 {
     struct tick *k = at(t, t->posted);
-    double start = clock_now();
+    double start = clock_cpu();
 
     finish_tick(k); /* RING ticks ago: its decision was handed out long since */
     k->report.len = 0;
@@ -114,7 +114,7 @@ int ticks_report(struct ticks *t, const void *data, size_t n, struct fault *f)
         MUST(MPI_Ibcast(k->decision, (int)t->most, MPI_BYTE, 0, t->comm, &k->down));
     }
     t->posted++;
-    t->seconds += clock_now() - start;
+    t->seconds += clock_cpu() - start;
     return 0;
 }
 
@@ -131,7 +131,7 @@ static bool arrived(struct ticks *t, struct tick *k)
 bool ticks_decision(struct ticks *t, bool wait, const void **data, size_t *n)
 {
     struct tick *k = at(t, t->received);
-    double pause = 0, start = clock_now();
+    double pause = 0, start = clock_cpu();
     int64_t len;
     bool here;
 
@@ -139,7 +139,7 @@ bool ticks_decision(struct ticks *t, bool wait, const void **data, size_t *n)
         return false;
     while (!(here = arrived(t, k)) && wait && !t->alone)
         clock_backoff(&pause);
-    t->seconds += clock_now() - start;
+    t->seconds += clock_cpu() - start;
     if (!here)
         return false;
     memcpy(&len, k->decision, sizeof len);
@@ -174,7 +174,7 @@ bool ticks_poll(struct ticks *t)
 {
     static const int nothing = 0; /* the root's own report */
     MPI_Request *r = &at(t, t->answered)->up[0];
-    double start = clock_now();
+    double start = clock_cpu();
     int done = 1;
 
     if (t->alone)
@@ -191,7 +191,7 @@ bool ticks_poll(struct ticks *t)
             start_reports(t, r);
         t->stage++;
     }
-    t->seconds += clock_now() - start;
+    t->seconds += clock_cpu() - start;
     return t->stage == 3;
 }
 
@@ -211,7 +211,7 @@ int ticks_decide(struct ticks *t, const void *data, size_t n, struct fault *f)
 {
     struct tick *k = at(t, t->answered);
     int64_t len = (int64_t)n;
-    double start = clock_now();
+    double start = clock_cpu();
 
     if (n + sizeof len > t->most)
         return fault_set(f, FAULT_BUG, "a tick's decision of %zu bytes is over %zu", n,
@@ -224,7 +224,7 @@ int ticks_decide(struct ticks *t, const void *data, size_t n, struct fault *f)
         MUST(MPI_Ibcast(k->decision, (int)t->most, MPI_BYTE, 0, t->comm, &k->down));
     t->answered++;
     t->stage = 0;
-    t->seconds += clock_now() - start;
+    t->seconds += clock_cpu() - start;
     return 0;
 }
 

@@ -31,7 +31,7 @@ struct root {
     int64_t end_tick; /* number of the tick that ended the step; -1 before */
     bool abandon;
     struct fault fault;
-    double seconds; /* deciding */
+    double seconds; /* of CPU, deciding */
 };
 
 static int most_starts(const struct session *s)
@@ -254,12 +254,12 @@ bool root_turn(struct root *r, bool *done)
 
     if (*done || !ticks_poll(r->t))
         return false;
-    start = clock_now();
+    start = clock_cpu();
     if (r->end_tick < 0)
         take_reports(r);
     decide(r);
     show_progress(r);
-    r->seconds += clock_now() - start;
+    r->seconds += clock_cpu() - start;
     *done = r->end_tick >= 0 && ticks_count(r->t) >= r->end_tick + TICK_LAG;
     return true;
 }
