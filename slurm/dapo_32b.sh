@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# dapo_32b.sh - DAPO on Qwen2.5-32B (jobs/dapo_32b.ini, or jobs/grpo_32b.ini) on 16 nodes.
+#
+#     make && bin/dapo plan jobs/dapo_32b.ini
+#     sbatch slurm/dapo_32b.sh [JOB.ini] [--set section.key=value]...
+#
+# One rank a node, its threads on all cores (ranks.threads); 8 nodes learn, 8 generate.
+# A learner needs some 520 GB, a generator 131 GB and its KV cache.  Add partition,
+# account and `module load` lines as your site wants them; sbatch's own options
+# (-N, -c, -t, -p ...) override the ones here.
+#SBATCH --job-name=dapo-32b
+#SBATCH --nodes=16
+#SBATCH --ntasks-per-node=1
+#SBATCH --cpus-per-task=64
+#SBATCH --mem=0
+#SBATCH --exclusive
+#SBATCH --time=24:00:00
+#SBATCH --signal=USR1@1800
+#SBATCH --requeue
+#SBATCH --open-mode=append
+#SBATCH --output=%x-%j.log
+set -eu
+cd "${SLURM_SUBMIT_DIR:?submit it: sbatch slurm/dapo_32b.sh}"
+. slurm/lib.sh
+
+[[ $# -gt 0 && $1 != --* ]] || set -- jobs/dapo_32b.ini "$@"
+dapo_train "$@"
