@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Training curves of one or several runs, side by side.
 
 Reward, accuracy, completion length, entropy, clip fractions, effective fill and gradient
@@ -84,16 +84,17 @@ def draw(axis, panel, frames, smooth):
 
 
 def plot(frames, smooth, path):
-    """All panels on one page, the runs in one legend beside them."""
-    figure, axes = plt.subplots(2, 4, figsize=(18, 8), layout="constrained")
+    """All panels on one page, and the names of the runs in the last cell."""
+    figure, axes = plt.subplots(3, 3, figsize=(14, 11), layout="constrained")
     for axis, panel in zip(axes.flat, PANELS):
         draw(axis, panel, frames, smooth)
     handles = [
         plt.Line2D([], [], color=f"C{number % 10}", label=name)
         for number, (name, _) in enumerate(frames)
     ]
-    figure.legend(handles=handles, loc="outside right upper", title="run")
-    note = f" (lines: mean of {smooth} steps)" if smooth > 1 else ""
+    axes.flat[-1].axis("off")
+    axes.flat[-1].legend(handles=handles, loc="center", title="run", frameon=False)
+    note = f" (means over {smooth} steps; faint: each step)" if smooth > 1 else ""
     figure.suptitle("Training curves" + note)
     figure.savefig(path, dpi=110)
     plt.close(figure)

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Where the generated tokens of a run went, step by step.
 
 Every generated token belongs to a candidate, and every candidate has one fate: trained,
@@ -15,6 +15,7 @@ import sys
 import matplotlib
 
 matplotlib.use("Agg")
+from matplotlib.patheffects import withStroke
 import matplotlib.pyplot as plt
 from matplotlib.ticker import FuncFormatter, MaxNLocator, PercentFormatter
 import pandas as pd
@@ -74,8 +75,8 @@ def bar_groups(table, most=120):
 def plot(table, fates, title, path):
     """Stacked bars of tokens per step, and the wasted share as a line."""
     table, each = bar_groups(table)
-    figure, axis = plt.subplots(figsize=(10, 5), layout="constrained")
-    left = [0.0] * len(table)
+    figure, axis = plt.subplots(figsize=(11, 5), layout="constrained")
+    below = pd.Series(0.0, index=table.index)
     width = 0.85 * each
     for fate in fates:
         if table[fate].sum() == 0:
@@ -84,11 +85,11 @@ def plot(table, fates, title, path):
             table.index,
             table[fate],
             width,
-            bottom=left,
+            bottom=below,
             color=COLORS.get(fate, "#999999"),
             label=fate.replace("_", " "),
         )
-        left = left + table[fate]
+        below = below + table[fate]
     axis.set_xlabel("step" if each == 1 else f"step (a bar is the mean of {each})")
     axis.set_ylabel("generated tokens per step")
     axis.yaxis.set_major_formatter(FuncFormatter(lambda n, _: f"{n:,.0f}"))
@@ -104,6 +105,7 @@ def plot(table, fates, title, path):
         marker="o" if len(table) <= 40 else None,
         markersize=4,
         label="wasted share (right axis)",
+        path_effects=[withStroke(linewidth=3.5, foreground="white")],
     )
     share.set_ylim(0, 1.05)
     share.set_ylabel("wasted share of the step's tokens")
@@ -111,7 +113,13 @@ def plot(table, fates, title, path):
     share.grid(axis="y", alpha=0.25)
     handles, labels = axis.get_legend_handles_labels()
     more, more_labels = share.get_legend_handles_labels()
-    figure.legend(handles + more, labels + more_labels, loc="outside right upper")
+    axis.legend(
+        handles[::-1] + more,  # as they are stacked
+        labels[::-1] + more_labels,
+        loc="upper left",
+        bbox_to_anchor=(1.12, 1.0),
+        frameon=False,
+    )
     axis.set_title(title)
     figure.savefig(path, dpi=120)
     plt.close(figure)
