@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# The shipped job files: every one resolves; the two published ones differ in the four
+# switches of the preset and in nothing else; their sizes are the model card's (32.5B
+# parameters, 31.0B of them outside the embeddings) and the published batch.
+. tests/cli/lib.sh
+for job in jobs/*.ini; do
+    ok "$dapo" config "$job"
+done
+for kind in dapo grpo; do
+    ok "$dapo" config "jobs/${kind}_32b.ini" --bare
+    cp "$tmp/out" "$tmp/$kind"
+done
+diff "$tmp/dapo" "$tmp/grpo" | sed -n 's/^> //p' | sort >"$tmp/out"
+printf '%s\n' 'clip_high = 0.2' 'dynamic = false' 'name = grpo_32b' 'overlong = off' \
+    'preset = grpo' 'reduction = sample_mean' >"$tmp/want"
+same "$tmp/out" "$tmp/want"
+
+ok "$dapo" plan jobs/dapo_32b.ini --config jobs/qwen2.5-32b --ranks 16
+has '^parameters +32763876352$'
+has '^batch +512 groups, 8192 completions, 16 updates$'
+has '^candidates +at most 15360, '
+has '^ranks +8 learning, 8 generating$'
+passed
