@@ -14,14 +14,14 @@
 
 struct job {
     const char *model, *tokenizer; /* folders */
-    char *path;                    /* of the checkpoint's file */
+    const char *path;              /* of the checkpoint's file */
     int dtype;                     /* 0 bf16, 1 f32 */
     struct config cfg;             /* the run's settings */
     struct inspect_checkpoint k;
 };
 
 /* The file itself, or a run directory's newest checkpoint. */
-static int find_checkpoint(struct job *j, const char *path, struct fault *f)
+static int find_checkpoint(char **out, const char *path, struct fault *f)
 {
     struct inspect_run r;
     struct stat st;
@@ -31,15 +31,15 @@ static int find_checkpoint(struct job *j, const char *path, struct fault *f)
         return fault_set(f, FAULT_FILE, "%s: can't be opened: %s", path,
                          strerror(errno));
     if (!S_ISDIR(st.st_mode)) {
-        j->path = strdup(path);
-        return j->path ? 0 : fault_set(f, FAULT_SYSTEM, "no memory for a path");
+        *out = strdup(path);
+        return *out ? 0 : fault_set(f, FAULT_SYSTEM, "no memory for a path");
     }
     rc = inspect_run(&r, path, f);
     if (rc)
         return rc;
     if (r.newest < 0)
         rc = fault_set(f, FAULT_DATA, "%s: has no checkpoint that can be read", path);
-    else if (!(j->path = inspect_checkpoint_path(path, r.newest, f)))
+    else if (!(*out = inspect_checkpoint_path(path, r.newest, f)))
         rc = f->code;
     inspect_run_free(&r);
     return rc;
@@ -124,6 +124,7 @@ static int write_model(struct job *j, const char *out, struct fault *f)
 int cmd_export(struct cmd_env *e, struct fault *f)
 {
     struct job j = {0};
+    char *path = NULL;
     int rc = cmd_option(e, "--model", &j.model, f);
 
     if (!rc)
@@ -131,7 +132,8 @@ int cmd_export(struct cmd_env *e, struct fault *f)
     if (!rc)
         rc = cmd_rest(e, 2, 2, f);
     if (!rc)
-        rc = find_checkpoint(&j, e->argv[0], f);
+        rc = find_checkpoint(&path, e->argv[0], f);
+    j.path = path;
     if (!rc)
         rc = inspect_checkpoint(&j.k, j.path, f);
     if (!rc)
@@ -142,6 +144,6 @@ int cmd_export(struct cmd_env *e, struct fault *f)
         printf("%s: step %" PRId64 ", %" PRId64 " parameters as %s\n", e->argv[1],
                j.k.step, j.k.n_params, j.dtype == 0 ? "bf16" : "f32");
     inspect_checkpoint_free(&j.k);
-    free(j.path);
+    free(path);
     return rc;
 }

@@ -47,9 +47,8 @@ static void show_batch(const struct plan *p)
 
 static void show_plan(const struct config *c, int64_t ranks, const struct plan *p)
 {
-    double kept = c->run.keep ? (double)c->run.keep + 1 : 0;
-    double saves =
-        c->run.save_every ? (double)(c->run.steps / c->run.save_every) + 1 : 1;
+    int64_t saves = c->run.save_every ? c->run.steps / c->run.save_every + 1 : 1;
+    int64_t kept = c->run.keep && c->run.keep < saves ? c->run.keep + 1 : saves;
 
     show_line("model", "%s", c->model.path);
     show_line("parameters", "%.0f", p->params);
@@ -69,7 +68,7 @@ static void show_plan(const struct config *c, int64_t ranks, const struct plan *
     show_bytes("checkpoint", p->checkpoint_bytes, "");
     show_bytes("run on disk",
                (double)c->run.steps * p->step_file_bytes +
-                   (kept > 0 && kept < saves ? kept : saves) * p->checkpoint_bytes,
+                   (double)kept * p->checkpoint_bytes,
                "at most, all steps and the checkpoints kept");
 }
 
