@@ -1,6 +1,9 @@
 /* cmd_plan.c - dapo plan JOB.ini: what the job will need. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/show.h"
@@ -72,6 +75,18 @@ static void show_plan(const struct config *c, int64_t ranks, const struct plan *
                "at most, all steps and the checkpoints kept");
 }
 
+/* Plan for another folder's config.json. */
+static int take_model(struct config *c, const char *dir, struct fault *f)
+{
+    if (strlen(dir) >= sizeof c->model.path)
+        return fault_set(f, FAULT_USAGE, "--config: the path is too long");
+    if (access(dir, F_OK))
+        return fault_set(f, FAULT_FILE, "--config %s: can't be opened: %s", dir,
+                         strerror(errno));
+    snprintf(c->model.path, sizeof c->model.path, "%s", dir);
+    return 0;
+}
+
 int cmd_plan(struct cmd_env *e, struct fault *f)
 {
     int64_t ranks = e->cfg.ranks.learners + 1;
@@ -86,10 +101,8 @@ int cmd_plan(struct cmd_env *e, struct fault *f)
         rc = cmd_option(e, "--config", &dir, f);
     if (!rc)
         rc = cmd_rest(e, 0, 0, f);
-    if (!rc && dir &&
-        snprintf(e->cfg.model.path, sizeof e->cfg.model.path, "%s", dir) >=
-            (int)sizeof e->cfg.model.path)
-        rc = fault_set(f, FAULT_USAGE, "--config: the path is too long");
+    if (!rc && dir)
+        rc = take_model(&e->cfg, dir, f);
     if (!rc)
         rc = train_plan(&e->cfg, ranks, memory * GIB, &p, f);
     if (!rc)

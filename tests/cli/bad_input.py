@@ -1,5 +1,5 @@
 """bad_input.py MODEL PROMPTS DIR - write broken jobs, models, tokenizers and prompt files
-into DIR, each made from a sound one by one change, and print a line per case:
+into DIR, each made from a sound one (DIR/sound.ini) by one change; print a line per case:
     job file <TAB> exit status <TAB> what the sentence must contain (extended regex)
 """
 import json
@@ -260,6 +260,7 @@ def prompt_files():
         case(f"prompt-{i:02d}", status, words, job_text(data__train=path))
 
 
+(out / "sound.ini").write_text(job_text())
 jobs()
 models()
 tokenizers()

@@ -39,8 +39,8 @@ refuses() {
 }
 
 # The sound job runs, or the cases would prove nothing.
-sed "s,$tmp/bad/nowhere,$tmp/sft,; s,^steps = .*,steps = 0," "$tmp/bad/job-28.ini" >"$tmp/sound.ini"
-ok "$dapo" train "$tmp/sound.ini"
+ok "$dapo" train "$tmp/bad/sound.ini"
+rm -r "$tmp/bad/runs"
 
 # one NUMBER JOB STATUS PATTERN: alone, on 3 ranks, some also by mpirun on 1 and 2.
 one() {
@@ -71,7 +71,7 @@ checks=$((checks + 2 * n))
 [ $n -ge 50 ] || die "only $n cases"
 
 # What only shows with several ranks.
-refuses 78 'leaves no rank to generate' "${mpirun[@]}" -n 2 "$dapo" train "$tmp/sound.ini" \
+refuses 78 'leaves no rank to generate' "${mpirun[@]}" -n 2 "$dapo" train "$tmp/bad/sound.ini" \
     --set ranks.learners=2
-refuses 64 'unknown option' "${mpirun[@]}" -n 2 "$dapo" train "$tmp/sound.ini" --wrong
+refuses 64 'unknown option' "${mpirun[@]}" -n 2 "$dapo" train "$tmp/bad/sound.ini" --wrong
 passed

@@ -76,8 +76,25 @@ fails 74 'model directory is missing here' \
     "$dapo" plan "$tmp/job.ini" --set "model.path=$tmp/none"
 ok "$dapo" plan "$tmp/job.ini" --set "model.path=$tmp/none" --config "$tmp/m"
 has '^parameters +25888$'
+# The published run's settings with Qwen2.5-32B's hyperparameters: 65,527,752,704 bytes of
+# bf16 in its index file, so half as many parameters.
+mkdir "$tmp/32b"
+cat >"$tmp/32b/config.json" <<X
+{"architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "vocab_size": 152064,
+ "hidden_size": 5120, "num_hidden_layers": 64, "num_attention_heads": 40,
+ "num_key_value_heads": 8, "intermediate_size": 27648, "max_position_embeddings": 131072,
+ "rms_norm_eps": 1e-05, "rope_theta": 1000000.0, "hidden_act": "silu",
+ "tie_word_embeddings": false, "use_sliding_window": false, "eos_token_id": 151643}
+X
+for job in jobs/*_32b.ini; do
+    ok "$dapo" plan "$job" --config "$tmp/32b" --ranks 128
+    has '^parameters +32763876352$'
+    has '^sequence +at most 2048 tokens of prompt, 20480 of completion$'
+    fails 78 'learner rank needs' "$dapo" plan "$job" --config "$tmp/32b" --memory 80
+done
 fails 78 'model.path is not set' "$dapo" plan "$tmp/job.ini" --set model.path=
 fails 74 'config.json' "$dapo" plan "$tmp/job.ini" --config "$tmp"
+fails 74 '--config .*none: ' "$dapo" plan "$tmp/job.ini" --config "$tmp/none"
 fails 64 '--ranks 0' "$dapo" plan "$tmp/job.ini" --ranks 0
 fails 64 '--memory lots' "$dapo" plan "$tmp/job.ini" --memory lots
 fails 64 'needs a job file' "$dapo" plan
