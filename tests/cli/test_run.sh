@@ -120,6 +120,16 @@ fails 64 '--dtype f16' "$dapo" export "$run" "$tmp/x" --dtype f16
 fails 64 'too few' "$dapo" export "$run"
 [ ! -e "$tmp/x" ] || die "a failed export left a folder"
 
+# One changed value is noticed.
+"$python" - "$run/checkpoints/step-000002.h5" "$tmp/bad.h5" <<'X'
+import h5py, shutil, sys
+shutil.copy(sys.argv[1], sys.argv[2])
+with h5py.File(sys.argv[2], "r+") as h:
+    h["params"][25000] += 1
+X
+ok "$dapo" inspect "$tmp/bad.h5"
+fails 65 'bad.h5: its weights are damaged' "$dapo" export "$tmp/bad.h5" "$tmp/x"
+
 # Greedy generation follows score's likeliest tokens, and its log-probs are the same.
 ok "$dapo" generate "$tmp/f32" --prompt 'Tom has 3' --max-tokens 12 --temperature 0 --json
 cp "$tmp/out" "$tmp/greedy"
