@@ -402,9 +402,9 @@ static size_t kv_reached(const struct attend_rows *r)
         for (int page = 0; page <= r->pos[i] / r->map.page; page++) {
             int rest = r->pos[i] - page * r->map.page;
             int rows = rest < r->map.page ? rest + 1 : r->map.page;
+            size_t after_page = (size_t)first[page] + (size_t)rows;
 
-            if ((size_t)(first[page] + rows) > end)
-                end = (size_t)(first[page] + rows);
+            end = after_page > end ? after_page : end;
         }
     }
     return end;

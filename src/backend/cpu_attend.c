@@ -12,7 +12,7 @@ static int find_keys(struct run *u, struct fault *f)
     size_t *at = cpu_scratch(SCRATCH_KEY_AT, row_at(u->keys, sizeof *at), f);
 
     if (!at)
-        return f->code;
+        return FAULT_SYSTEM;
     for (int from = 0, page = 0, n; from < u->keys; from += n, page++) {
         n = u->keys - from < map->page ? u->keys - from : map->page;
         for (int j = 0; j < n; j++)
@@ -120,7 +120,7 @@ static int space_take(struct space *s, const struct run *u, int blocks, int n,
     rows = cpu_scratch(SCRATCH_ROWS, queries * width * sizeof(float), f);
     s->blocks = cpu_scratch(SCRATCH_BLOCKS, row_at(blocks, sizeof *s->blocks), f);
     if (!scores || !s->tiles || !s->values || !rows || !s->blocks)
-        return f->code;
+        return FAULT_SYSTEM;
     for (int b = 0; b < blocks; b++) {
         s->blocks[b].q = rows + row_at(b, n) * width;
         s->blocks[b].o = s->blocks[b].q + row_at(n, u->h->dim);

@@ -26,7 +26,7 @@ static int space_take(struct space *s, const struct run *u, struct fault *f)
         cpu_scratch(SCRATCH_VALUES, 3 * row_at(u->keys, u->padded) * sizeof(float), f);
     s->q = cpu_scratch(SCRATCH_ROWS, BLOCK * (3 * row + dim) * sizeof(float), f);
     if (!s->p || !s->k_tiles || !s->k || !s->q)
-        return f->code;
+        return FAULT_SYSTEM;
     s->ds = s->p + BLOCK * s->ld;
     s->v_tiles = s->k_tiles + s->ld * dim;
     s->dk = s->k + row_at(u->keys, u->padded);

@@ -35,7 +35,7 @@ static int work_take(struct work *w, int vocab, struct fault *f)
     char *p = cpu_scratch(SCRATCH_SAMPLE, bytes, f);
 
     if (!p)
-        return f->code;
+        return FAULT_SYSTEM;
     w->blocks = (int)blocks;
     w->sums = (double *)(void *)p;
     w->bins = w->sums + blocks;

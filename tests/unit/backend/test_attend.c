@@ -269,6 +269,7 @@ static void inv4_rows_do_not_depend_on_pages_or_company(void)
             run(backend_list[b], &p);
             rows_in_pages(backend_list[b], &p, 16, 90);
             rows_in_pages(backend_list[b], &p, 5, 90);
+            rows_in_pages(backend_list[b], &p, 70, 90); /* not whole tiles */
             packed_free(&p);
         }
     }

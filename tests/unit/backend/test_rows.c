@@ -48,6 +48,9 @@ static void rope_by_hand(void)
         pos[0] = 3;
         CHECK_OK(b->rope(x, pos, (float[]){quarter, 0}, 2, 1, 1, 4, 1, &f), &f);
         CHECK_NEAR(fill_gap(x, (float[]){6, 4, -2, 8}, 4), 0, 1e-6);
+        pos[0] = 40001; /* much further than before: a quarter turn, to 40001 ulps */
+        CHECK_OK(b->rope(x, pos, (float[]){quarter, 0}, 0.5f, 1, 1, 4, 1, &f), &f);
+        CHECK_NEAR(fill_gap(x, (float[]){1, 2, 3, 4}, 4), 0, 2e-3);
     }
 }
 

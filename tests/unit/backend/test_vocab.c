@@ -187,6 +187,7 @@ static void ties_go_to_lower_ids(void)
         for (int i = 0; i < 600; i++)
             x[i] = i % 2 ? -0.0f : 0.0f;
         CHECK_INT(drawn(b, x, 600, 600, 0.999f, (struct sampling){0, 0, 1}), 0);
+        CHECK_INT(drawn(b, x, 512, 600, 0.5f, (struct sampling){1, 0, 1}), 256);
         CHECK_INT(drawn(b, x, 600, 600, 0.999f, (struct sampling){1, 300, 1}), 299);
         CHECK_INT(drawn(b, x, 600, 600, 0.999f, (struct sampling){1, 0, 0.5001f}), 300);
         CHECK_INT(drawn(b, x, 600, 600, 0.999f, (struct sampling){1, 10, 0.5f}), 4);
