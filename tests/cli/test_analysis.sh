@@ -71,5 +71,5 @@ ok env DAPO_TEST_KEEP="$tmp/real" "$program" every_value
 ok "$python" analysis/waste.py "$tmp/real"
 line 2 "$tmp/real/waste.csv" 3,3,15,15,15,9,12,3,72,69,0.9583333333333334
 ok "$python" analysis/curves.py "$tmp/real"
-has 'real +rollout/effective_fill_ratio +1 0.33'
+has 'real rollout/effective_fill_ratio +1 +3.33'
 passed
