@@ -2,8 +2,16 @@
  *
  * Parallel HDF5.  A file is written under a temporary name by all ranks together,
  * closed, synced and renamed, so whatever carries its final name is complete (invariant
- * 7).  No variable-length types; no write of over 1 GiB per call.  Layout: README "What
- * comes out", DESIGN section 7.
+ * 7).  No variable-length types; no write of over 1 GiB per call.  Every file has the
+ * attributes schema, kind ("step", "checkpoint"), the identity and complete = 1; its
+ * metadata carry HDF5's checksums.  Layout: README "What comes out", DESIGN section 7.
+ *
+ * Failures are agreed on: the same code and sentence on all ranks, FAULT_FILE for what
+ * the operating system refuses, FAULT_DATA for a file that isn't what it should be; the
+ * temporary file is removed and whatever was there before stays.  Room is reserved
+ * before writing, so a full disk is such a failure.  Only if the disk fails so badly
+ * that HDF5 can't even close the file does the job end at once (exit status
+ * FAULT_FILE).
  */
 #ifndef DAPO_STORE_H
 #define DAPO_STORE_H
@@ -58,7 +66,11 @@ struct step_record {
     const struct group *const *groups; /* this rank's, fates settled */
 };
 /* Write rollouts/step-NNNNNN.h5, candidates in candidate order whatever ranks they came
- * from.  Checks invariant 1 (tokens = sum over fates): FAULT_BUG otherwise. */
+ * from: equal groups give equal bytes on any number of ranks.  Everything but the
+ * groups is taken from rank 0.  Checks invariant 1 (tokens = sum over fates): FAULT_BUG
+ * otherwise, as for a candidate recorded twice, an unknown fate or finish, a metric
+ * whose name isn't words of [a-zA-Z0-9_.-] between single slashes.  A file of this step
+ * that is there already is replaced. */
 int store_step_all(struct store *s, const struct step_record *r, struct fault *f);
 
 /* -- checkpoints
@@ -78,13 +90,22 @@ struct checkpoint {
     const struct identity *identity;
     const char *config; /* resolved job file */
 };
-/* Write checkpoints/step-NNNNNN.h5 (learners write slices), then checkpoints/latest. */
+/* Write checkpoints/step-NNNNNN.h5, then checkpoints/latest, a line with its name.
+ * Learners (rank 0 while there are no roles) write slices of their arrays, each piece
+ * of 4 MiB under an XXH3; all else is rank 0's, under a checksum of its own.  The bytes
+ * don't depend on the number of learners. */
 int store_checkpoint_all(struct store *s, const struct checkpoint *k, struct fault *f);
-/* Step of the newest complete checkpoint; -1 if there is none.  A `latest` that names a
- * missing file falls back to the newest that opens, with a warning. */
+/* Step of the newest complete checkpoint; -1 if there is none.  Newest is the one
+ * written last (they carry serial numbers), not the one of the highest step: after
+ * going back to an earlier step those two differ.  Files that don't open and a `latest`
+ * that names a missing one are passed over with a warning. */
 int store_latest_all(struct store *s, int64_t *step, struct fault *f);
-/* Sizes and identity first, so that the caller can refuse and allocate; then the rest.
- */
+/* Sizes and identity first, so that the caller can refuse and allocate (k->identity is
+ * then id, the arrays NULL); then the rest, into k->state [n_state] on all ranks and
+ * into those of params, moment1 and moment2 that aren't NULL on this rank.  k->n_params
+ * and k->n_state must be the file's: FAULT_DATA.  Ranks that want an array share the
+ * reading; every value is checked against its checksum: FAULT_DATA naming file and
+ * dataset. */
 int store_checkpoint_head_all(struct store *s, int64_t step, struct checkpoint *k,
                               struct identity *id, struct fault *f);
 int store_checkpoint_read_all(struct store *s, int64_t step, struct checkpoint *k,

@@ -36,16 +36,7 @@ static int share_head_all(struct store *s, const struct checkpoint *k,
     head->n_state = k->n_state;
     head->n_tensors = k->n_tensors;
     head->n_config = k->config ? (int64_t)strlen(k->config) : 0;
-    if (k->identity) { /* nothing behind the ends: it is hashed */
-        struct identity *id = &head->id;
-
-        snprintf(id->config, sizeof id->config, "%s", k->identity->config);
-        snprintf(id->tokenizer, sizeof id->tokenizer, "%s", k->identity->tokenizer);
-        snprintf(id->data, sizeof id->data, "%s", k->identity->data);
-        snprintf(id->model, sizeof id->model, "%s", k->identity->model);
-        snprintf(id->grader, sizeof id->grader, "%s", k->identity->grader);
-        snprintf(id->build, sizeof id->build, "%s", k->identity->build);
-    }
+    identity_copy(&head->id, k->identity);
     comm_bcast_all(c, SCOPE_WORLD, head, sizeof *head);
     if (writes(c) && (!k->params || !k->moment1 || !k->moment2 ||
                       k->n_params != head->n_params || k->n_params < 0))
@@ -130,7 +121,7 @@ int store_checkpoint_all(struct store *s, const struct checkpoint *k, struct fau
     bool root = comm_rank(c) == 0;
     struct small *small = NULL;
     uint64_t *sums = NULL;
-    struct head head;
+    struct head head = {0};
     struct draft d;
     int64_t n;
     int rc = share_head_all(s, k, &head, f);
@@ -181,7 +172,7 @@ static int open_head_all(struct store *s, int64_t step, struct head *head,
 int store_checkpoint_head_all(struct store *s, int64_t step, struct checkpoint *k,
                               struct identity *id, struct fault *f)
 {
-    struct head head;
+    struct head head = {0};
     int rc = open_head_all(s, step, &head, NULL, f);
 
     if (rc)
@@ -201,7 +192,7 @@ int store_checkpoint_config_all(struct store *s, int64_t step, char **text,
                                 struct fault *f)
 {
     struct head_data data = {0};
-    struct head head;
+    struct head head = {0};
     int rc = open_head_all(s, step, &head, &data, f);
 
     *text = NULL;
@@ -210,7 +201,7 @@ int store_checkpoint_config_all(struct store *s, int64_t step, char **text,
         rc = comm_agree_all(s->comm, *text ? 0 : f->code, f);
     }
     if (!rc) {
-        if (comm_rank(s->comm) == 0)
+        if (data.config) /* rank 0's */
             memcpy(*text, data.config, (size_t)head.n_config);
         comm_bcast_all(s->comm, SCOPE_WORLD, *text, (size_t)head.n_config);
     } else {
@@ -341,7 +332,7 @@ int store_checkpoint_read_all(struct store *s, int64_t step, struct checkpoint *
     struct comm *c = s->comm;
     struct head_data data = {0};
     char *path = NULL;
-    struct head head;
+    struct head head = {0};
     int rc = open_head_all(s, step, &head, &data, f);
 
     if (rc)
@@ -355,7 +346,7 @@ int store_checkpoint_read_all(struct store *s, int64_t step, struct checkpoint *
         k->step = head.step;
         k->updates = head.updates;
         k->cursor = head.cursor;
-        if (comm_rank(c) == 0 && k->n_state)
+        if (data.state && k->n_state) /* rank 0's */
             memcpy(k->state, data.state, (size_t)k->n_state * sizeof *k->state);
         comm_bcast_all(c, SCOPE_WORLD, k->state, (size_t)k->n_state * sizeof *k->state);
     }

@@ -90,6 +90,7 @@ static int read_step(struct tables *t, const char *path, int64_t step,
     metrics = h.bad ? -1 : h5_keep(&h, H5Gopen2(t->file, "/metrics", H5P_DEFAULT));
     if (!h.bad)
         h5_check(&h, H5Lvisit(metrics, H5_INDEX_NAME, H5_ITER_INC, read_metric, t));
+    t->h = NULL;
     return h5_end(&h, path, why);
 }
 

@@ -198,7 +198,7 @@ size_t cells_next(struct cells *p, void *out, size_t most)
         if (p->member < g->size)
             items = p->get(&place, &v, &n);
         k = n - p->used < most - done ? n - p->used : most - done;
-        if (k)
+        if (k && items)
             memcpy((char *)out + done * p->width,
                    (const char *)items + p->used * p->width, k * p->width);
         done += k;

@@ -112,7 +112,7 @@ int draft_begin_all(struct draft *d, struct store *s, char *path, size_t bytes,
     d->file = H5I_INVALID_HID;
     d->fd = -1;
     d->tmp = tmp.data;
-    if (!rc && comm_rank(c) == 0) {
+    if (!rc && d->tmp && comm_rank(c) == 0) {
         d->fd = open(d->tmp, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
         if (d->fd < 0)
             rc = fault_set(f, FAULT_FILE, "%s: can't be created: %s", d->tmp,
@@ -201,6 +201,19 @@ int draft_publish_all(struct draft *d, int rc, struct fault *f)
     free(d->path);
     *d = (struct draft){.file = H5I_INVALID_HID, .fd = -1};
     return rc;
+}
+
+void identity_copy(struct identity *out, const struct identity *id)
+{
+    *out = (struct identity){0};
+    if (!id)
+        return;
+    snprintf(out->config, sizeof out->config, "%s", id->config);
+    snprintf(out->tokenizer, sizeof out->tokenizer, "%s", id->tokenizer);
+    snprintf(out->data, sizeof out->data, "%s", id->data);
+    snprintf(out->model, sizeof out->model, "%s", id->model);
+    snprintf(out->grader, sizeof out->grader, "%s", id->grader);
+    snprintf(out->build, sizeof out->build, "%s", id->build);
 }
 
 void write_identity(struct h5 *h, hid_t file, const char *kind,

@@ -56,6 +56,8 @@ int draft_agree_all(struct draft *d, struct fault *f);
  * frees d. Returns the agreed outcome. */
 int draft_publish_all(struct draft *d, int rc, struct fault *f);
 
+/* Nothing behind the ends of the texts: it is hashed and written.  NULL: all empty. */
+void identity_copy(struct identity *out, const struct identity *id);
 /* The attributes every file of ours carries, and reading them back.  `kind` is "step"
  * or "checkpoint". */
 void write_identity(struct h5 *h, hid_t file, const char *kind,

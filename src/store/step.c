@@ -87,8 +87,7 @@ static int share_all(struct comm *c, const struct step_record *r, struct alike *
     memcpy(a->tokens, r->ledger_tokens, sizeof a->tokens);
     memcpy(a->seconds, r->ledger_seconds, sizeof a->seconds);
     snprintf(a->closed_by, sizeof a->closed_by, "%s", r->closed_by ? r->closed_by : "");
-    if (r->identity)
-        a->identity = *r->identity;
+    identity_copy(&a->identity, r->identity);
     comm_bcast_all(c, SCOPE_WORLD, a, sizeof *a);
     *metrics = mem_new((size_t)a->n_metrics, sizeof **metrics, "metrics", f);
     if (!*metrics)

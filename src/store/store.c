@@ -157,7 +157,7 @@ int store_retain_all(struct store *s, int keep, struct fault *f)
 
     if (comm_rank(s->comm) == 0 && keep > 0)
         rc = find_checkpoints(s, false, &found, &n, f);
-    for (size_t i = (size_t)keep; !rc && i < n; i++) {
+    for (size_t i = (size_t)keep; found && !rc && i < n; i++) {
         char *path = step_path(s->checkpoints, found[i].step, f);
 
         if (!path)
