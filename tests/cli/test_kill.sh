@@ -11,7 +11,8 @@ python=${PYTHON:-/usr/bin/python3}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 mpirun=(mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1
-    --mca btl_vader_single_copy_mechanism none -n 2)
+    --mca btl_vader_single_copy_mechanism none
+    --mca btl_vader_backing_directory "$dir" -n 2)
 failed=0
 fail() {
     echo "$*"
