@@ -180,6 +180,18 @@ static void make_groups(struct bench *b, struct group **groups)
     b->step.groups = (const struct group *const *)groups;
 }
 
+static void clean(const char *dir)
+{
+    static const char *const left[] = {"checkpoints/latest", "checkpoints", "rollouts",
+                                       ""};
+    char path[600];
+
+    for (size_t i = 0; i < sizeof left / sizeof left[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, left[i]);
+        remove(path);
+    }
+}
+
 static void make_metrics(struct metric *m, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -197,7 +209,7 @@ int main(int argc, char **argv)
     char dir[500];
 
     comm_open_all(&b.comm, &argc, &argv);
-    snprintf(dir, sizeof dir, "%s/bench_store.run", argc > 1 ? argv[1] : ".");
+    snprintf(dir, sizeof dir, "%s/bench_store.run", argc > 1 ? argv[1] : "build");
     b.dir = dir;
     if (comm_split_all(b.comm, comm_size(b.comm) > 1 ? comm_size(b.comm) - 1 : 1, &f) ||
         store_open_all(&b.store, b.comm, dir, &f))
@@ -215,6 +227,8 @@ int main(int argc, char **argv)
     b.step.metrics = metrics;
     measure(&b, "store_checkpoint", "checkpoints/step-000001.h5", checkpoint_all);
     measure(&b, "store_step", "rollouts/step-000001.h5", step_all);
+    if (comm_rank(b.comm) == 0)
+        clean(dir);
     store_close_all(b.store);
     comm_close_all(b.comm);
     return 0;
