@@ -30,6 +30,7 @@ struct shape {
     enum compute type;
     dnnl_memory_desc_t packed[DIRECTIONS]; /* layout of W^T (FORWARD) and W (DX) */
     char name[DIRECTIONS][64];             /* implementation; "" for any */
+    int fewest[DIRECTIONS];                /* rows that it serves */
     struct product product[DIRECTIONS][CHUNK_DW + 1]; /* by padded rows, made at need */
     struct shape *next;
 };
@@ -105,12 +106,22 @@ void cpu_dense_close(void)
     dense.engine = NULL;
 }
 
-/* Rows padded to a size that there is a kernel for. */
-static int padded(int rows)
+/* The sizes that rows are padded to are 1 .. 16, then steps of 8 to 64 and of 32. */
+static int step(int rows)
 {
-    int step = rows <= 16 ? 1 : rows <= 64 ? 8 : 32;
+    return rows <= 16 ? 1 : rows <= 64 ? 8 : 32;
+}
 
-    return (rows + step - 1) / step * step;
+static int padded(const struct shape *s, enum direction d, int rows)
+{
+    rows = (rows + step(rows) - 1) / step(rows) * step(rows);
+    return rows < s->fewest[d] ? s->fewest[d] : rows;
+}
+
+/* The size before a size; 0 before 1. */
+static int below(int size)
+{
+    return size - step(size);
 }
 
 static dnnl_data_type_t data_type(const struct shape *s)
@@ -227,27 +238,63 @@ static int product_new(struct product *p, struct shape *s, enum direction d, int
     return rc ? f->code : 0;
 }
 
-/* Settle for one row, and so for any number of rows, which implementation serves a
- * direction and how it wants its weight packed (`tag` any) or that it takes it plain.
- * Left to itself oneDNN 2.6 multiplies few rows of small bf16 matrices by another unit
- * than many rows, with other bits. */
-static int settle(struct shape *s, enum direction d, dnnl_format_tag_t tag,
-                  struct fault *f)
+/* The implementation that oneDNN takes for `rows` rows: its name and, unless that is
+ * settled, the layout it packs the weight to. */
+static int prefer(struct shape *s, enum direction d, int rows, struct fault *f)
 {
     dnnl_memory_desc_t src, b, dst;
     dnnl_primitive_desc_t pd = NULL;
-    int k = d == FORWARD ? s->in : s->out, n = d == FORWARD ? s->out : s->in;
 
-    if (d == DX_ADD)
-        s->packed[d] = s->packed[DX];
-    else if (plain(&s->packed[d], k, n, data_type(s), tag, f))
-        return f->code;
-    if (layouts(s, d, 1, &src, &b, &dst, f) ||
+    if (layouts(s, d, rows, &src, &b, &dst, f) ||
         product_pd(&pd, &src, &b, &dst, d == DX_ADD, "", f))
         return f->code;
     s->packed[d] = *dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0);
     snprintf(s->name[d], sizeof s->name[d], "%s", implementation(pd));
     dnnl_primitive_desc_destroy(pd);
+    return 0;
+}
+
+/* The fewest rows from which on that implementation serves every number of rows. */
+static int fewest_rows(const struct shape *s, enum direction d)
+{
+    struct fault f = FAULT_INIT;
+    int fewest = CHUNK;
+
+    for (int rows = CHUNK; rows > 0; rows = below(rows)) {
+        dnnl_memory_desc_t src, b, dst;
+        dnnl_primitive_desc_t pd = NULL;
+
+        if (layouts(s, d, rows, &src, &b, &dst, &f) ||
+            product_pd(&pd, &src, &b, &dst, d == DX_ADD, s->name[d], &f))
+            break;
+        dnnl_primitive_desc_destroy(pd);
+        fewest = rows;
+    }
+    return fewest;
+}
+
+/* Settle, once for all numbers of rows, which implementation serves a direction, and
+ * how it wants its weight packed (`tag` any) or that it takes it plain.  Left to itself
+ * oneDNN 2.6 multiplies few rows of small bf16 matrices by another unit than many rows,
+ * with other bits.  What suits a decode of 32 rows comes first; fewer rows are padded
+ * to what it serves. */
+static int settle(struct shape *s, enum direction d, dnnl_format_tag_t tag,
+                  struct fault *f)
+{
+    static const int sizes[] = {32, CHUNK};
+    int k = d == FORWARD ? s->in : s->out, n = d == FORWARD ? s->out : s->in;
+
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        if (d == DX_ADD)
+            s->packed[d] = s->packed[DX];
+        else if (plain(&s->packed[d], k, n, data_type(s), tag, f))
+            return f->code;
+        if (prefer(s, d, sizes[i], f))
+            return f->code;
+        s->fewest[d] = fewest_rows(s, d);
+        if (s->fewest[d] <= sizes[i])
+            break;
+    }
     return 0;
 }
 
@@ -446,7 +493,7 @@ static int multiply(float *dst, const float *src, const struct weight *w,
                     enum direction d, int rows, struct fault *f)
 {
     struct shape *s = w->shape;
-    int room = padded(rows), k = d == FORWARD ? s->in : s->out;
+    int room = padded(s, d, rows), k = d == FORWARD ? s->in : s->out;
     int n = d == FORWARD ? s->out : s->in;
     dnnl_memory_t b = d == FORWARD ? w->forward->memory
                       : w->back    ? w->back->memory
@@ -512,7 +559,7 @@ int cpu_linear_dw(float *dw, const float *dy, const float *x, const struct weigh
         int room;
 
         n = rows - r < CHUNK_DW ? rows - r : CHUNK_DW;
-        room = padded(n); /* rows of zeros add nothing */
+        room = padded(s, DW, n); /* rows of zeros add nothing */
         src =
             take_rows(SCRATCH_SRC, dy + row_at(r, s->out), n, room, s->out, s->type, f);
         if (!src)
