@@ -26,25 +26,41 @@ int cpu_kernel_pad(int n)
         }                                                                     \
     }
 
+/* Vectors of keys that the kernels take together for n keys: 1, 2 or 4. */
+static int vectors(int n)
+{
+    return n <= LANES ? 1 : n <= 2 * LANES ? 2 : 4;
+}
+
+/* LANES keys from row 0 on, of which n are there. */
+static void transpose(float *tile, const float *const *rows, int n, int dim)
+{
+    for (int d = 0; d < dim; d += LANES) {
+        int k = dim - d < LANES ? dim - d : LANES;
+        vec r[LANES];
+
+        for (int i = 0; i < LANES; i++)
+            r[i] = i >= n       ? (vec){0.0f}
+                   : k == LANES ? vec_load(rows[i] + d)
+                                : vec_load_part(rows[i] + d, k, 0.0f);
+        EXCHANGE(r, 1)
+        EXCHANGE(r, 2)
+        EXCHANGE(r, 4)
+        EXCHANGE(r, 8)
+        for (int i = 0; i < k; i++)
+            vec_store(tile + (size_t)(d + i) * TILE, r[i]);
+    }
+}
+
 void cpu_kernel_transpose(float *tile, const float *const *rows, int n, int dim)
 {
-    for (int j = 0; j < TILE; j += LANES) {
-        for (int d = 0; d < dim; d += LANES) {
-            int k = dim - d < LANES ? dim - d : LANES;
-            vec r[LANES];
+    int j = 0;
 
-            for (int i = 0; i < LANES; i++)
-                r[i] = j + i >= n   ? (vec){0.0f}
-                       : k == LANES ? vec_load(rows[j + i] + d)
-                                    : vec_load_part(rows[j + i] + d, k, 0.0f);
-            EXCHANGE(r, 1)
-            EXCHANGE(r, 2)
-            EXCHANGE(r, 4)
-            EXCHANGE(r, 8)
-            for (int i = 0; i < k; i++)
-                vec_store(tile + (size_t)(d + i) * TILE + j, r[i]);
-        }
-    }
+    for (; j < n; j += LANES)
+        transpose(tile + j, rows + j, n - j, dim);
+    for (; j < vectors(n) * LANES; j += LANES)
+        for (int d = 0; d < dim; d++)
+            vec_store(tile + (size_t)d * TILE + j, (vec){0.0f});
 }
 
 /* `rows` and `vecs` are constants in each use, so the sums live in registers. */
@@ -89,7 +105,7 @@ static inline __attribute__((always_inline)) void scores_wide(float *s, size_t l
 void cpu_kernel_scores(float *s, size_t ld, const float *a, int rows, const float *tile,
                        int dim, int n)
 {
-    int vecs = cpu_kernel_pad(n) / LANES, i = 0;
+    int vecs = vectors(n), i = 0;
 
     for (; i + MOST_ROWS <= rows; i += MOST_ROWS)
         scores_wide(s + (size_t)i * ld, ld, a + (size_t)i * (size_t)dim, MOST_ROWS,

@@ -12,10 +12,11 @@
 /* Values rounded up to whole vectors. */
 int cpu_kernel_pad(int n);
 
-/* tile[d][j] = rows[j][d] for j < n <= TILE and d < dim; 0 for n <= j < TILE. */
+/* tile[d][j] = rows[j][d] for j < n <= TILE and d < dim; 0 behind them, as far as
+ * cpu_kernel_scores reads: to 16, 32 or TILE keys. */
 void cpu_kernel_transpose(float *tile, const float *const *rows, int n, int dim);
 
-/* s[i][j] = sum over d of a[i][d] tile[d][j], i < rows, j < n rounded up to vectors.
+/* s[i][j] = sum over d of a[i][d] tile[d][j], i < rows, j < n rounded up likewise.
  * a is [rows][dim], s rows are `ld` apart. */
 void cpu_kernel_scores(float *s, size_t ld, const float *a, int rows, const float *tile,
                        int dim, int n);
