@@ -7,11 +7,13 @@ TIDY := $(patsubst %.c,build/tidy/%.ok,$(filter src/%,$(SOURCES)))
 ALONE := $(patsubst %.h,build/tidy/%.alone,$(HEADERS))
 MPI_CFLAGS = $(shell $(MPICC) --showme:compile 2>/dev/null)
 
-LINT_CFLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -Itests $(MPI_CFLAGS) $(HDF5_CFLAGS)
+LINT_CFLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -Itests $(CFLAGS_ARCH) \
+	$(MPI_CFLAGS) $(HDF5_CFLAGS)
 
 .PHONY: lint lint-rules lint-format lint-headers lint-shell lint-tidy format
 lint: ## layers, _all names, headers alone, format, clang-tidy, shell scripts
-	@$(MAKE) -k lint-rules lint-format lint-shell lint-headers lint-tidy
+	@$(MAKE) -k -Otarget --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc)) \
+	    lint-rules lint-format lint-shell lint-headers lint-tidy
 	@echo 'lint: nothing found'
 lint-rules:
 	@lint/rules.sh "$(CORE)" "$(JOB)"
@@ -32,8 +34,10 @@ build/tidy/%.alone: %.h $(HEADERS)
 	    -Wno-psabi -Werror -fsyntax-only -x c -
 	@touch $@
 $(patsubst %,build/tidy/%.ok,$(basename $(wildcard src/base/*.c src/comm/*.c))): KNOWN =
+$(patsubst %,build/tidy/%.ok,$(basename $(wildcard src/backend/cpu_*.c))): \
+	KNOWN = -include lint/analyzer_cpu.h
 KNOWN = -include lint/analyzer.h
-build/tidy/%.ok: %.c $(HEADERS) .clang-tidy lint/analyzer.h
+build/tidy/%.ok: %.c $(HEADERS) .clang-tidy $(wildcard lint/*.h)
 	@mkdir -p $(@D)
 	@echo '  TIDY $<'
 	@clang-tidy --quiet $< -- $(LINT_CFLAGS) $(KNOWN) 2>$(@:.ok=.log) || \

@@ -110,11 +110,10 @@ struct freight {
     size_t *send_n, *recv_n;
 };
 
-static void freight_free(struct freight *x, bool keep_in)
+static void freight_free(struct freight *x)
 {
     free(x->out);
-    if (!keep_in)
-        free(x->in);
+    free(x->in);
     free(x->send);
     free(x->recv);
     free(x->send_n);
@@ -246,11 +245,12 @@ int deliver_all(struct session *s, const struct settled *r, struct share *out,
     rc = comm_agree_all(s->comm, rc, f);
     if (!rc) {
         comm_exchange_all(s->comm, x.send, x.send_n, x.recv, x.recv_n);
-        out->store = x.in;
+        out->store = x.in; /* the share points into it */
+        x.in = NULL;
         rc = unpack(s, item, total, &x, out, f);
         rc = comm_agree_all(s->comm, rc, f);
     }
-    freight_free(&x, out->store != NULL);
+    freight_free(&x);
     free(item);
     return rc;
 }
