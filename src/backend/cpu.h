@@ -32,6 +32,11 @@ enum scratch {
  * NULL with FAULT_SYSTEM. */
 void *cpu_scratch(enum scratch which, size_t bytes, struct fault *f);
 
+/* The first k columns of x[rows][cols] in the type of a product, followed by zero rows
+ * up to `room`.  x itself if that is what it is already; NULL with FAULT_SYSTEM. */
+const void *cpu_take_rows(enum scratch which, const float *x, int rows, int room, int k,
+                          int cols, enum compute type, struct fault *f);
+
 /* What the parts keep between calls. */
 int cpu_dense_open(struct fault *f);
 void cpu_dense_close(void);

@@ -12,9 +12,12 @@
 #include "backend/cpu.h"
 #include "dapo/mem.h"
 
-#define CHUNK 256 /* rows of linear and linear_dx */
-#define CHUNK_DW \
-    512 /* rows summed by one linear_dw: each pass reads and writes all of dw */
+#define CHUNK 256    /* rows of linear and linear_dx */
+#define CHUNK_DW 512 /* rows of linear_dw, each pass of which goes over all of dw */
+
+/* Inner values of one bf16 product.  On AMX oneDNN 2.6 cuts a longer sum into pieces
+ * that depend on the number of rows (seen from 1024 on, at 960 never). */
+#define INNER 896
 
 enum direction { FORWARD, DX, DX_ADD, DW, DIRECTIONS };
 
@@ -35,17 +38,23 @@ struct shape {
     struct shape *next;
 };
 
-/* A packed copy of a weight. */
+/* What a direction of a weight multiplies with: inner values first .. first + k - 1,
+ * the others are in `rest`.  A sum in parts is a DX of a shape of its own, then
+ * DX_ADDs. */
 struct pack {
-    dnnl_memory_t memory;
+    struct shape *shape;
+    enum direction direction; /* FORWARD or DX */
+    int first, k;
+    dnnl_memory_t memory; /* NULL: the master, as it is */
     void *bytes;
-    int stale; /* does not hold the values of the last weight_set yet */
+    struct pack *rest;
 };
 
 struct weight {
     struct shape *shape;
     const float *master;
-    struct pack *forward, *back; /* back: bf16 only, filled at the first linear_dx */
+    struct pack *forward, *back; /* back: made at the first linear_dx */
+    bool stale;                  /* back lacks the values of the last weight_set */
 };
 
 static struct {
@@ -330,41 +339,67 @@ static int shape_find(struct shape **out, int n_out, int n_in, enum compute type
 
 static void pack_free(struct pack *p)
 {
-    if (!p)
-        return;
-    dnnl_memory_destroy(p->memory);
-    host_free(p->bytes);
-    free(p);
+    for (struct pack *rest; p; p = rest) {
+        rest = p->rest;
+        dnnl_memory_destroy(p->memory);
+        host_free(p->bytes);
+        free(p);
+    }
 }
 
-static int pack_new(struct pack **out, const dnnl_memory_desc_t *layout,
-                    struct fault *f)
+static int pack_part(struct pack *p, struct shape *s, enum direction d, struct fault *f)
 {
-    struct pack *p = mem_new(1, sizeof *p, "a weight", f);
-
-    *out = p;
-    if (!p || host_alloc(&p->bytes, dnnl_memory_desc_get_size(layout), f))
+    p->shape = s;
+    p->direction = d;
+    if (d == DX && s->type == COMPUTE_F32)
+        return 0;
+    if (host_alloc(&p->bytes, dnnl_memory_desc_get_size(&s->packed[d]), f))
         return f->code;
-    p->stale = 1;
-    return must(dnnl_memory_create(&p->memory, layout, dense.engine, p->bytes),
+    return must(dnnl_memory_create(&p->memory, &s->packed[d], dense.engine, p->bytes),
                 "hold a weight", f);
 }
 
-/* Copy the master (seen as k x n by `tag`) into the pack, rounding on the way. */
-static int pack_fill(struct pack *p, const struct weight *w, int k, int n,
-                     dnnl_format_tag_t tag, struct fault *f)
+/* On a fault *out is what has been made. */
+static int pack_new(struct pack **out, struct shape *s, enum direction d,
+                    struct fault *f)
 {
+    int k = d == FORWARD ? s->in : s->out, n = d == FORWARD ? s->out : s->in;
+    int parts = s->type == COMPUTE_BF16 ? (k + INNER - 1) / INNER : 1;
+    int each = parts > 1 ? ((k - 1) / parts / 64 + 1) * 64 : k; /* whole tiles */
+
+    for (int first = 0; first < k; first += each, out = &(*out)->rest) {
+        struct pack *p = *out = mem_new(1, sizeof *p, "a weight", f);
+        struct shape *own = s;
+
+        if (!p)
+            return f->code;
+        p->first = first;
+        p->k = k - first < each ? k - first : each;
+        if ((parts > 1 && shape_find(&own, p->k, n, s->type, f)) ||
+            pack_part(p, own, parts > 1 ? DX : d, f))
+            return f->code;
+    }
+    return 0;
+}
+
+/* Copy a part of the master, b[i][j] = master[i * k_step + j * n_step], into its pack,
+ * rounding on the way. */
+static int pack_fill_part(struct pack *p, const float *master, int n, int k_step,
+                          int n_step, struct fault *f)
+{
+    dnnl_dims_t dims = {p->k, n}, steps = {k_step, n_step};
     const dnnl_memory_desc_t *to;
     dnnl_memory_desc_t from;
     dnnl_memory_t memory = NULL;
     dnnl_primitive_desc_t pd = NULL;
     dnnl_primitive_t reorder = NULL;
-    int rc = plain(&from, k, n, dnnl_f32, tag, f);
+    int rc = must(dnnl_memory_desc_init_by_strides(&from, 2, dims, dnnl_f32, steps),
+                  "describe a matrix", f);
     /* The library has no const for what it only reads. */
-    void *master = (void *)(uintptr_t)w->master;
+    void *values = (void *)(uintptr_t)(master + row_at(p->first, k_step));
 
     if (!rc)
-        rc = must(dnnl_memory_create(&memory, &from, dense.engine, master),
+        rc = must(dnnl_memory_create(&memory, &from, dense.engine, values),
                   "hold a weight", f) ||
              must(dnnl_memory_get_memory_desc(p->memory, &to), "hold a weight", f) ||
              must(dnnl_reorder_primitive_desc_create(&pd, &from, dense.engine, to,
@@ -377,11 +412,19 @@ static int pack_fill(struct pack *p, const struct weight *w, int k, int n,
         rc = must(dnnl_primitive_execute(reorder, dense.stream, 2, args),
                   "pack a weight", f);
     }
-    p->stale = rc != 0;
     dnnl_primitive_destroy(reorder);
     dnnl_primitive_desc_destroy(pd);
     dnnl_memory_destroy(memory);
     return rc ? f->code : 0;
+}
+
+static int pack_fill(struct pack *p, const struct weight *w, int n, int k_step,
+                     int n_step, struct fault *f)
+{
+    for (; p; p = p->rest)
+        if (p->memory && pack_fill_part(p, w->master, n, k_step, n_step, f))
+            return f->code;
+    return 0;
 }
 
 int cpu_weight_new(struct weight **out, int n_out, int n_in, enum compute type,
@@ -398,7 +441,7 @@ int cpu_weight_new(struct weight **out, int n_out, int n_in, enum compute type,
         return f->code;
     rc = shape_find(&w->shape, n_out, n_in, type, f);
     if (!rc)
-        rc = pack_new(&w->forward, &w->shape->packed[FORWARD], f);
+        rc = pack_new(&w->forward, w->shape, FORWARD, f);
     if (rc)
         cpu_weight_free(w);
     else
@@ -418,22 +461,22 @@ void cpu_weight_free(struct weight *w)
 int cpu_weight_set(struct weight *w, const float *master, struct fault *f)
 {
     w->master = master;
-    if (w->back)
-        w->back->stale = 1;
-    return pack_fill(w->forward, w, w->shape->in, w->shape->out, dnnl_ba, f);
+    w->stale = true;
+    return pack_fill(w->forward, w, w->shape->out, 1, w->shape->in, f);
 }
 
-/* The packed copy that linear_dx reads, brought up to date. */
+/* What linear_dx reads, brought up to date. */
 static int back_pack(struct weight *w, struct fault *f)
 {
     struct shape *s = w->shape;
 
-    if (!w->back && pack_new(&w->back, &s->packed[DX], f)) {
+    if (!w->back && pack_new(&w->back, s, DX, f)) {
         pack_free(w->back);
         w->back = NULL;
         return f->code;
     }
-    return w->back->stale ? pack_fill(w->back, w, s->out, s->in, dnnl_ab, f) : 0;
+    w->stale = w->stale && pack_fill(w->back, w, s->in, s->in, 1, f);
+    return w->stale ? f->code : 0;
 }
 
 static int product_find(struct product **out, struct shape *s, enum direction d,
@@ -460,60 +503,44 @@ static int execute(const struct product *p, const void *src, dnnl_memory_t b,
     return must(dnnl_primitive_execute(p->run, dense.stream, 3, args), "multiply", f);
 }
 
-static void to_bf16(uint16_t *restrict y, const float *restrict x, size_t n)
+static int parts_room(const struct pack *b, enum direction d, int rows)
 {
-    for (size_t i = 0; i < n; i++)
-        y[i] = bf16_from(x[i]);
+    int room = 0;
+
+    for (; b; b = b->rest, d = DX_ADD) {
+        int own = padded(b->shape, d, rows);
+
+        room = own > room ? own : room;
+    }
+    return room;
 }
 
-/* x[rows][cols] in the type of the product, followed by zero rows up to `room`.  x
- * itself if that is what it is already. */
-static const void *take_rows(enum scratch which, const float *x, int rows, int room,
-                             int cols, enum compute type, struct fault *f)
-{
-    size_t width = type == COMPUTE_BF16 ? sizeof(uint16_t) : sizeof(float);
-    size_t n = row_at(rows, cols);
-    char *p;
-
-    if (type == COMPUTE_F32 && rows == room)
-        return x;
-    p = cpu_scratch(which, row_at(room, cols) * width, f);
-    if (!p)
-        return NULL;
-    if (type == COMPUTE_BF16)
-        to_bf16((uint16_t *)(void *)p, x, n);
-    else
-        memcpy(p, x, n * width);
-    memset(p + n * width, 0, (row_at(room, cols) - n) * width);
-    return p;
-}
-
-/* One chunk of linear (FORWARD) or linear_dx: dst[rows][n] (+)= src[rows][k] b. */
+/* One chunk of linear or linear_dx: dst[rows][n] (+)= src[rows][k] b. */
 static int multiply(float *dst, const float *src, const struct weight *w,
-                    enum direction d, int rows, struct fault *f)
+                    const struct pack *b, int k, int n, int rows, int add,
+                    struct fault *f)
 {
-    struct shape *s = w->shape;
-    int room = padded(s, d, rows), k = d == FORWARD ? s->in : s->out;
-    int n = d == FORWARD ? s->out : s->in;
-    dnnl_memory_t b = d == FORWARD ? w->forward->memory
-                      : w->back    ? w->back->memory
-                                   : NULL;
+    enum direction d = add ? DX_ADD : b->direction;
+    int room = parts_room(b, d, rows);
     size_t bytes = row_at(rows, n) * sizeof(float);
-    const void *from = take_rows(SCRATCH_SRC, src, rows, room, k, s->type, f);
     float *to = dst;
-    struct product *p;
 
-    if (!from || product_find(&p, s, d, room, f))
-        return f->code;
     if (rows != room) {
         to = cpu_scratch(SCRATCH_DST, row_at(room, n) * sizeof(float), f);
         if (!to)
             return f->code;
-        if (d == DX_ADD)
+        if (add)
             memcpy(to, dst, bytes);
     }
-    if (execute(p, from, b, w->master, to, f))
-        return f->code;
+    for (; b; b = b->rest, d = DX_ADD) {
+        const void *from = cpu_take_rows(SCRATCH_SRC, src + b->first, rows, room, b->k,
+                                         k, w->shape->type, f);
+        struct product *p;
+
+        if (!from || product_find(&p, b->shape, d, room, f) ||
+            execute(p, from, b->memory, w->master, to, f))
+            return f->code;
+    }
     if (to != dst)
         memcpy(dst, to, bytes);
     return 0;
@@ -525,7 +552,7 @@ int cpu_linear(float *y, const float *x, const struct weight *w, int rows,
     for (int r = 0, n; r < rows; r += n) {
         n = rows - r < CHUNK ? rows - r : CHUNK;
         if (multiply(y + row_at(r, w->shape->out), x + row_at(r, w->shape->in), w,
-                     FORWARD, n, f))
+                     w->forward, w->shape->in, w->shape->out, n, 0, f))
             return f->code;
     }
     return 0;
@@ -534,15 +561,15 @@ int cpu_linear(float *y, const float *x, const struct weight *w, int rows,
 int cpu_linear_dx(float *dx, const float *dy, const struct weight *w, int rows, int add,
                   struct fault *f)
 {
-    /* The packed copy is a cache: filling it does not change the weight. */
+    /* The copy is a cache: filling it does not change the weight. */
     struct weight *cache = (struct weight *)(uintptr_t)w;
 
-    if (rows > 0 && w->shape->type == COMPUTE_BF16 && back_pack(cache, f))
+    if (rows > 0 && back_pack(cache, f))
         return f->code;
     for (int r = 0, n; r < rows; r += n) {
         n = rows - r < CHUNK ? rows - r : CHUNK;
         if (multiply(dx + row_at(r, w->shape->in), dy + row_at(r, w->shape->out), w,
-                     add ? DX_ADD : DX, n, f))
+                     w->back, w->shape->out, w->shape->in, n, add, f))
             return f->code;
     }
     return 0;
@@ -560,11 +587,12 @@ int cpu_linear_dw(float *dw, const float *dy, const float *x, const struct weigh
 
         n = rows - r < CHUNK_DW ? rows - r : CHUNK_DW;
         room = padded(s, DW, n); /* rows of zeros add nothing */
-        src =
-            take_rows(SCRATCH_SRC, dy + row_at(r, s->out), n, room, s->out, s->type, f);
+        src = cpu_take_rows(SCRATCH_SRC, dy + row_at(r, s->out), n, room, s->out,
+                            s->out, s->type, f);
         if (!src)
             return f->code;
-        b = take_rows(SCRATCH_SRC2, x + row_at(r, s->in), n, room, s->in, s->type, f);
+        b = cpu_take_rows(SCRATCH_SRC2, x + row_at(r, s->in), n, room, s->in, s->in,
+                          s->type, f);
         if (!b || product_find(&p, s, DW, room, f) || execute(p, src, NULL, b, dw, f))
             return f->code;
     }

@@ -117,6 +117,20 @@ static inline vec vec_max(vec a, vec b)
 }
 #endif
 
+/* The first n lanes in bf16, rounded to nearest even.  What f32 calls subnormal may
+ * become 0. */
+static inline void vec_store_bf16(uint16_t *p, vec v, int n)
+{
+#if defined __AVX512BF16__
+    __m256bh h = _mm512_cvtneps_pbh((__m512)v);
+
+    memcpy(p, &h, (size_t)n * sizeof *p);
+#else
+    for (int l = 0; l < n; l++)
+        p[l] = bf16_from(v[l]);
+#endif
+}
+
 /* The sum of the lanes, halving. */
 static inline float vec_sum(vec v)
 {

@@ -137,6 +137,29 @@ static void mixtures_are_a_plain_loop(void)
     free(o);
 }
 
-CASES(CASE(exponential_is_libms), CASE(lanes_are_alike), CASE(fused_and_reduced),
+/* As the scalar rounding, ties, infinities and NaN included, and only n of them. */
+static void bf16_is_the_scalar_rounding(void)
+{
+    for (int i = 0; i < 200; i++) {
+        uint16_t y[LANES];
+        vec x;
+        int n = 1 + i % LANES;
+
+        memset(y, 0xab, sizeof y);
+        for (int l = 0; l < LANES; l++)
+            x[l] = 100 * fill_at(4, (uint64_t)(i * LANES + l));
+        x[0] = 1 + (float)(1 + 2 * (i % 4)) / 256; /* a tie */
+        x[1] = i % 3 == 0 ? INFINITY : i % 3 == 1 ? -0.0f : 3.4e38f;
+        vec_store_bf16(y, x, n);
+        for (int l = 0; l < LANES; l++)
+            CHECK_INT(y[l], l < n ? bf16_from(x[l]) : 0xabab);
+        x[0] = NAN;
+        vec_store_bf16(y, x, 1);
+        CHECK(isnan(bits_float((uint32_t)y[0] << 16)));
+    }
+}
+
+CASES(CASE(exponential_is_libms), CASE(lanes_are_alike),
+      CASE(bf16_is_the_scalar_rounding), CASE(fused_and_reduced),
       CASE(tiles_are_transposed), CASE(scores_are_a_plain_loop),
       CASE(mixtures_are_a_plain_loop));
