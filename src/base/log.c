@@ -96,6 +96,8 @@ void log_progress(const char *what, long done, long total, const char *note)
     if (!note)
         note = "";
     if (!isatty(STDERR_FILENO)) {
+        if (speaker.last_plain == 0) /* the first line is due after a while, not now */
+            speaker.last_plain = clock_now();
         if (clock_now() - speaker.last_plain < PROGRESS_EVERY)
             return;
         speaker.last_plain = clock_now();

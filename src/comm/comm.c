@@ -1,5 +1,6 @@
 /* comm.c - roles, agreement, reductions, exchange. */
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,37 @@ void comm_finish(MPI_Request *request)
         MUST(MPI_Test(request, &done, MPI_STATUS_IGNORE));
         if (!done && spin > 50)
             clock_backoff(&pause);
+    }
+}
+
+/* Messages above this travel in fragments, and each needs a look from both sides. */
+#define LARGE ((size_t)1 << 15)
+
+/* Before a large transfer: wait, with back-off, until everyone is there.  The transfer
+ * itself then finds all sides looking, and no fragment waits for a sleeper. */
+static void meet_all(MPI_Comm where, size_t bytes)
+{
+    MPI_Request r;
+
+    if (bytes <= LARGE)
+        return;
+    MUST(MPI_Ibarrier(where, &r));
+    comm_finish(&r);
+}
+
+/* Finish a transfer that everyone takes part in now: yield, never sleep. */
+static void finish_now(MPI_Request *request, size_t bytes)
+{
+    int done = 0;
+
+    if (bytes <= LARGE) {
+        comm_finish(request);
+        return;
+    }
+    while (!done) {
+        MUST(MPI_Test(request, &done, MPI_STATUS_IGNORE));
+        if (!done)
+            sched_yield();
     }
 }
 
@@ -209,10 +241,11 @@ void comm_bcast_all(struct comm *c, enum scope s, void *data, size_t n)
     char *p = data;
     MPI_Request r;
 
+    meet_all(of(c, s), n);
     for (size_t k; n > 0; n -= k, p += k) {
         k = n < PIECE ? n : PIECE;
         MUST(MPI_Ibcast(p, (int)k, MPI_BYTE, 0, of(c, s), &r));
-        comm_finish(&r);
+        finish_now(&r, k);
     }
 }
 
@@ -222,10 +255,11 @@ static void reduce_all(MPI_Comm where, void *x, size_t n, size_t width,
     char *p = x;
     MPI_Request r;
 
+    meet_all(where, n * width);
     for (size_t k; n > 0; n -= k, p += k * width) {
         k = n < PIECE / width ? n : PIECE / width;
         MUST(MPI_Iallreduce(MPI_IN_PLACE, p, (int)k, type, op, where, &r));
-        comm_finish(&r);
+        finish_now(&r, k * width);
     }
 }
 
@@ -288,6 +322,7 @@ void comm_exchange_all(struct comm *c, const void *const *send, const size_t *se
     r = calloc(n + 1, sizeof *r);
     if (!r)
         comm_abort(c, FAULT_SYSTEM);
+    meet_all(c->world, LARGE + 1);
     for (int i = 0; i < c->size; i++)
         for (size_t at = 0, m; at < recv_n[i]; at += m) {
             m = recv_n[i] - at < PIECE ? recv_n[i] - at : PIECE;
@@ -301,6 +336,6 @@ void comm_exchange_all(struct comm *c, const void *const *send, const size_t *se
                            &r[k++]));
         }
     for (size_t i = 0; i < k; i++)
-        comm_finish(&r[i]);
+        finish_now(&r[i], LARGE + 1);
     free(r);
 }
