@@ -117,7 +117,7 @@ check-gpu: ## tests that need a GPU
 bench: bin/dapo $(BENCH) ## measure speed, the machine's own ceilings beside it
 	@for b in $(BENCH) $(wildcard tests/bench/bench_*.sh); do $$b || exit 1; done
 
-include lint/lint.mk
+include tests/lint/lint.mk
 
 .PHONY: install clean distclean help
 install: all ## install to PREFIX=/usr/local
@@ -129,7 +129,7 @@ clean: ## remove what was built
 distclean: clean ## and the Python environment of `make deps`
 	rm -rf build
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile lint/lint.mk | \
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile tests/lint/lint.mk | \
 	    column -t -s '|'
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

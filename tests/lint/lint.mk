@@ -1,7 +1,7 @@
 # lint.mk - the habits of this code, each with its checker.  Included by Makefile.
 
 C_FILES := $(SOURCES) $(HEADERS)
-SHELLS := $(wildcard env/*.sh lint/*.sh slurm/*.sh jobs/*.sh tests/*.sh tests/*/*.sh) \
+SHELLS := $(wildcard env/*.sh slurm/*.sh jobs/*.sh tests/*.sh tests/*/*.sh) \
 	.ci/run
 TIDY := $(patsubst %.c,build/tidy/%.ok,$(filter src/%,$(SOURCES)))
 ALONE := $(patsubst %.h,build/tidy/%.alone,$(HEADERS))
@@ -16,7 +16,7 @@ lint: ## layers, _all names, headers alone, format, clang-tidy, shell scripts
 	    lint-rules lint-format lint-shell lint-headers lint-tidy
 	@echo 'lint: nothing found'
 lint-rules:
-	@lint/rules.sh "$(CORE)" "$(JOB)"
+	@tests/lint/rules.sh "$(CORE)" "$(JOB)"
 lint-format:
 	@clang-format --dry-run -Werror $(C_FILES)
 lint-shell:
@@ -35,9 +35,9 @@ build/tidy/%.alone: %.h $(HEADERS)
 	@touch $@
 $(patsubst %,build/tidy/%.ok,$(basename $(wildcard src/base/*.c src/comm/*.c))): KNOWN =
 $(patsubst %,build/tidy/%.ok,$(basename $(wildcard src/backend/cpu_*.c))): \
-	KNOWN = -include lint/analyzer_cpu.h
-KNOWN = -include lint/analyzer.h
-build/tidy/%.ok: %.c $(HEADERS) .clang-tidy $(wildcard lint/*.h)
+	KNOWN = -include tests/lint/analyzer_cpu.h
+KNOWN = -include tests/lint/analyzer.h
+build/tidy/%.ok: %.c $(HEADERS) .clang-tidy $(wildcard tests/lint/*.h)
 	@mkdir -p $(@D)
 	@echo '  TIDY $<'
 	@clang-tidy --quiet $< -- $(LINT_CFLAGS) $(KNOWN) 2>$(@:.ok=.log) || \
