@@ -98,8 +98,8 @@ static void say_header(const struct session *s, const char *dir)
               m->n_stop);
     log0_line(LOG_INFO,
               "prompts=%" PRId64 " too_long=%" PRId64 " held_out=%" PRId64
-              " template=%d",
-              s->train.n, s->train.too_long, s->eval.n, c->prompt.template);
+              " load_seconds=%.2f",
+              s->train.n, s->train.too_long, s->eval.n, clock_now() - s->started);
 }
 
 static int evaluate_into_all(struct session *s, bool initial, struct fault *f)
@@ -329,10 +329,12 @@ int train_run_all(struct comm *c, const struct config *cfg, struct fault *f)
 {
     struct session s;
     char *dir = path_join(cfg->run.dir, cfg->run.name, f);
+    double start = clock_now();
     int rc;
 
     catch_signals();
     rc = session_open(&s, c, cfg, f);
+    s.started = start;
     rc = comm_agree_all(c, dir ? rc : f->code, f);
     if (!rc)
         rc = run_all(&s, dir, f);
