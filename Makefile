@@ -108,8 +108,8 @@ run-long: bin/dapo
 	@TEST_TIMEOUT=900 tests/run.sh cli $(LONG)
 check-asan: deps ## unit tests and MPI tests under the address and undefined sanitizers
 	@tests/all.sh "$(MAKE) MODE=asan NP=2" check-unit check-mpi
-check-clang: deps ## unit tests as clang compiles them, warnings as errors
-	@tests/all.sh "$(MAKE) CC=clang CI=1 B=build/clang" check-unit
+check-clang: deps ## the program and unit tests as clang compiles them, warnings as errors
+	@tests/all.sh "$(MAKE) CC=clang CI=1 B=build/clang" build/clang/dapo check-unit
 check-gpu: ## tests that need a GPU
 	@echo 'skipped: no CUDA backend in this build'
 
