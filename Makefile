@@ -60,6 +60,10 @@ bin/dapo: $(B)/dapo
 deps: ## install missing packages (Debian)
 	@$(if $(wildcard config.mk),:,env/debian.sh)
 
+demo: deps ## install, build, train a small model, report
+	@$(MAKE) --no-print-directory -j$(shell nproc) all
+	@jobs/demo.sh
+
 $(B)/dapo: $(call objects,$(JOB) $(CORE))
 	@echo '  LD $@'
 	@$(MPICC) $(ALL_CFLAGS) -o $@ $^ $(HDF5_LIBS) $(LIBS) $(LDLIBS)
