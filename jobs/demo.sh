@@ -8,8 +8,7 @@ mpirun=${MPIRUN:-mpirun --allow-run-as-root --oversubscribe}
 run=runs/demo_dapo_$seed
 
 echo "== 1. the task: word problems, training and held-out sets disjoint"
-bin/dapo prepare --task arithmetic --out build/demo --train 8000 --eval 256 --sft 0 \
-    --seed 42
+jobs/demo_task.sh
 echo "== 2. DAPO: 1 learner, 3 replicas"
 rm -rf "$run"
 # shellcheck disable=SC2086 # MPIRUN is a command line

@@ -19,4 +19,5 @@ cd "${SLURM_SUBMIT_DIR:?submit it: sbatch slurm/dapo_demo.sh}"
 . slurm/lib.sh
 
 [[ $# -gt 0 && $1 != --* ]] || set -- jobs/demo_dapo.ini "$@"
+[[ $1 != jobs/demo_* || -e build/demo/train.jsonl ]] || jobs/demo_task.sh
 dapo_train "$@"

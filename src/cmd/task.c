@@ -64,7 +64,7 @@ static int options(struct task *t, struct cmd_env *e, struct fault *f)
     if (!rc)
         rc = cmd_int(e, "--eval", 1, 1 << 24, &t->eval, f);
     if (!rc)
-        rc = cmd_int(e, "--sft", 1, 1 << 24, &t->sft, f);
+        rc = cmd_int(e, "--sft", 0, 1 << 24, &t->sft, f);
     if (!rc)
         rc = cmd_int(e, "--steps", 0, 5, &t->steps, f);
     if (!rc)
