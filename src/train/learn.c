@@ -123,6 +123,10 @@ int learn_all(struct session *s, struct share *share, struct fault *f)
     double start = clock_now();
     int rc = 0;
 
+    /* A step without an update says 0, not what the last one with an update said. */
+    s->metrics[METRIC_LR] = 0;
+    s->metrics[METRIC_MAX_LOG_RATIO] = 0;
+    s->metrics[METRIC_MISMATCH] = 0;
     if (s->learner)
         rc = reference_logprobs(s, share, f);
     rc = comm_agree_all(s->comm, rc, f);
