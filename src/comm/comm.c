@@ -221,8 +221,12 @@ int comm_agree_all(struct comm *c, int rc, struct fault *f)
     comm_finish(&r);
     if (first == INT_MAX)
         return 0;
-    if (c->rank == first)
-        f->rank = first;
+    if (c->rank == first) {
+        f->code = rc;
+        /* A fault that has been agreed on before keeps the rank it comes from. */
+        if (f->rank < 0)
+            f->rank = first;
+    }
     MUST(MPI_Ibcast(f, (int)sizeof *f, MPI_BYTE, first, c->world, &r));
     comm_finish(&r);
     return f->code;

@@ -7,6 +7,7 @@
 #include "dapo/log.h"
 #include "dapo/mem.h"
 #include "train/evaluate.h"
+#include "train/same.h"
 
 /* Per problem, summed over ranks (each problem has one rank that is not zero). */
 struct score {
@@ -159,12 +160,16 @@ int train_evaluate_all(struct comm *c, const struct config *cfg, const char *row
 
     rc = comm_agree_all(c, session_open(&s, c, cfg, f), f);
     if (!rc)
+        rc = same_job_all(c, cfg, f);
+    if (!rc)
         rc = comm_split_all(c, (int)cfg->ranks.learners, f);
     if (!rc && !*cfg->data.eval)
         rc = fault_set(f, FAULT_CONFIG, "data.eval is not set: name a prompt file");
     if (!rc)
         rc = prompt_set_read(&s.eval, &s, cfg->data.eval, f);
     rc = comm_agree_all(c, rc, f);
+    if (!rc)
+        rc = same_inputs_all(&s, f);
     if (!rc)
         rc = evaluate_all(&s, rows, out, f);
     session_close(&s);

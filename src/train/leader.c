@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "dapo/clock.h"
+#include "dapo/log.h"
 #include "dapo/mem.h"
 #include "train/leader.h"
 #include "train/wire.h"
@@ -156,13 +157,20 @@ static int obey(struct leader *l, const char *data, size_t n)
     return rc;
 }
 
+/* The root waits for this very report: nothing to unwind to. */
+static void give_up(const struct leader *l, const struct fault *f)
+{
+    log_line(LOG_ERROR, "%s; ending the job", f->text);
+    comm_abort(l->s->comm, f->code);
+}
+
 static void begin_report(struct leader *l)
 {
     struct report_head head = {.stop = stop_requested()};
 
     l->report.len = 0;
     if (bytes_add(&l->report, &head, sizeof head, &l->fault))
-        comm_abort(l->s->comm, l->fault.code);
+        give_up(l, &l->fault);
 }
 
 /* A leader with a fault goes on ticking, so that nobody waits for it, and says so. */
@@ -181,7 +189,7 @@ static void slice_and_report(struct leader *l)
         memcpy(l->report.data, &head, sizeof head);
     }
     if (ticks_report(l->t, l->report.data, l->report.len, f))
-        comm_abort(l->s->comm, f->code);
+        give_up(l, f);
     l->reported++;
 }
 

@@ -233,8 +233,10 @@ static void decide(struct root *r)
                        sizeof *r->cancels * (size_t)head.n_cancel, f);
     if (!rc)
         rc = ticks_decide(r->t, r->decision.data, r->decision.len, f);
-    if (rc) /* the leaders wait for this very decision: nothing to unwind to */
+    if (rc) { /* the leaders wait for this very decision: nothing to unwind to */
+        log_line(LOG_ERROR, "%s; ending the job", f->text);
         comm_abort(r->s->comm, rc);
+    }
 }
 
 static void show_progress(const struct root *r)

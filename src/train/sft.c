@@ -8,6 +8,7 @@
 #include "dapo/mem.h"
 #include "dapo/train.h"
 #include "train/learn.h"
+#include "train/same.h"
 
 /* Ids of one example, prompt and solution in one array. */
 struct example {
@@ -148,7 +149,10 @@ static int open_all(struct session *s, struct comm *c, const struct config *cfg,
                        cfg->data.shuffle, f);
     if (!rc)
         rc = learn_open(s, f);
-    return comm_agree_all(c, rc, f);
+    rc = comm_agree_all(c, rc, f);
+    if (!rc)
+        rc = same_job_all(c, cfg, f);
+    return rc ? rc : same_inputs_all(s, f);
 }
 
 int train_supervised_all(struct comm *c, const struct config *cfg, struct fault *f)

@@ -13,6 +13,7 @@
 #include "train/evaluate.h"
 #include "train/learn.h"
 #include "train/resume.h"
+#include "train/same.h"
 #include "train/tally.h"
 
 static void on_signal(int number)
@@ -226,7 +227,7 @@ static int complete_step_all(struct session *s, const struct settled *r,
 /* One step; *stopped if the run was asked to stop, in which case nothing happened. */
 static int step_all(struct session *s, bool *stopped, struct fault *f)
 {
-    struct settled r;
+    struct settled r = {0};
     int rc = 0;
 
     for (int i = METRIC_EVAL_INITIAL; i < METRIC_COUNT; i++)
@@ -236,10 +237,8 @@ static int step_all(struct session *s, bool *stopped, struct fault *f)
     s->started = clock_now();
     if (!rc)
         rc = generate_all(s, available(s), &r, f);
-    if (rc)
-        return rc;
     *stopped = r.abandoned;
-    if (!r.abandoned)
+    if (!rc && !r.abandoned)
         rc = complete_step_all(s, &r, f);
     settled_free(&r);
     return rc;
@@ -270,8 +269,8 @@ static int loop_all(struct session *s, const char *dir, struct fault *f)
     if (stopped && !finished(s))
         return fault_set(f, FAULT_STOPPED,
                          "%s: stopped on request after step %" PRId64
-                         ", checkpoint saved; the same command goes on from there",
-                         dir, s->step);
+                         "%s; the same command goes on from there",
+                         dir, s->step, s->step ? ", checkpoint saved" : "");
     log0_line(LOG_INFO, "done steps=%" PRId64 " stop_reason=%s", s->step,
               s->step >= s->cfg->run.steps ? "steps" : "data");
     return 0;
@@ -309,6 +308,8 @@ static int run_all(struct session *s, const char *dir, struct fault *f)
         rc = open_roles(s, f);
     rc = comm_agree_all(s->comm, rc, f);
     if (!rc)
+        rc = same_inputs_all(s, f);
+    if (!rc)
         rc = store_open_all(&s->store, s->comm, dir, f);
     if (!rc)
         rc = resume_all(s, dir, f);
@@ -336,6 +337,8 @@ int train_run_all(struct comm *c, const struct config *cfg, struct fault *f)
     rc = session_open(&s, c, cfg, f);
     s.started = start;
     rc = comm_agree_all(c, dir ? rc : f->code, f);
+    if (!rc)
+        rc = same_job_all(c, cfg, f);
     if (!rc)
         rc = run_all(&s, dir, f);
     session_close(&s);

@@ -67,3 +67,74 @@ tiny_model() {
 passed() {
     echo "$name: $checks passed, 0 failed, 0 skipped"
 }
+
+# coin_job DIR: in DIR a job.ini that trains in a second, on any number of ranks: a tiny
+# model that tosses a coin where the answer is 0 or 1.  Its inputs, model, train.jsonl and
+# eval.jsonl, are in DIR/in, and it is to be run from there; the run is DIR/runs/r.
+coin_job() {
+    local in=$1/in i
+    mkdir -p "$in"
+    tiny_model "$1/m"
+    for ((i = 0; i < 60; i++)); do
+        printf '{"id": "%s", "question": "Toss %s: 0 or 1?", "answer": "%s", "solution": "\\\\boxed{%s}"}\n' \
+            $i $i $((i * 7 % 5 % 2)) $((i % 2))
+    done >"$in/train.jsonl"
+    sed -n '5,9p' "$in/train.jsonl" >"$in/eval.jsonl"
+    cat >"$1/job.ini" <<X
+[run]
+name = r
+dir = $1/runs
+steps = 3
+save_every = 1
+log = warn
+[model]
+path = model
+[data]
+train = train.jsonl
+eval = eval.jsonl
+[prompt]
+template = custom
+custom = {user}
+suffix = \s
+max_tokens = 128
+[rollout]
+max_tokens = 16
+slots = 8
+[admission]
+groups = 3
+group_size = 4
+max_multiplier = 4
+[reward]
+overlong = off
+[sft]
+out = $1/sft
+[optimizer]
+lr = 0.001
+updates_per_step = 2
+X
+    "$dapo" sft "$1/job.ini" --set model.path="$1/m" --set model.init=random \
+        --set data.train="$in/train.jsonl" --set run.steps=50 --set sft.batch=16 \
+        --set optimizer.lr=0.02 --set sft.out="$in/model" || die "no coin model"
+}
+
+# on RANKS COMMAND...: under mpirun, with a time limit.
+on() {
+    local n=$1
+    shift
+    # shellcheck disable=SC2086 # MPIRUN is a command line
+    timeout -k 5 "${LIMIT:-60}" \
+        ${MPIRUN:-mpirun --allow-run-as-root --oversubscribe} -n "$n" "$@" </dev/null
+}
+
+# refused STATUS PATTERN COMMAND...: as fails, but mpirun may add its own lines.  It
+# writes no files, so that several may run at once.
+refused() {
+    local want=$1 pattern=$2 rc=0 err
+    shift 2
+    err=$("$@" 2>&1 >/dev/null) || rc=$?
+    [ $rc -eq "$want" ] || die "exit status $rc, not $want: $* (${err:0:2000})"
+    [ "$(grep -c '^dapo: ' <<<"$err")" -eq 1 ] || die "not one sentence: $*: ${err:0:2000}"
+    grep -qE -- "^dapo: .*($pattern)" <<<"$err" ||
+        die "no '$pattern': $*: $(grep '^dapo: ' <<<"$err")"
+    checks=$((checks + 1))
+}
