@@ -1,8 +1,10 @@
 /* main.c - dapo COMMAND [ARGUMENTS] [--set section.key=value]... */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "dapo/log.h"
@@ -110,6 +112,8 @@ static int take_overrides(struct cmd_env *e, struct fault *f)
         if (rc || !value)
             break;
         set[n] = strdup(value);
+        if (!set[n])
+            rc = fault_set(f, FAULT_SYSTEM, "no memory for the arguments");
     }
     e->set = (const char *const *)set;
     e->n_set = n;
@@ -145,6 +149,16 @@ static void report(const struct cmd_env *e, int rc, const struct fault *f)
         fprintf(stderr, "dapo: %s (%s)\n", f->text, fault_text(rc));
 }
 
+/* Started with a standard stream closed, the next file opened would take its place, and
+ * be written over by whatever is printed.  What fills the place can't be used, so that
+ * printing there still fails. */
+static void keep_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
+            _exit(FAULT_SYSTEM);
+}
+
 int main(int argc, char **argv)
 {
     struct fault f = FAULT_INIT;
@@ -152,6 +166,7 @@ int main(int argc, char **argv)
     const struct command *c;
     int rc;
 
+    keep_streams();
     if (!strcmp(e.name, "--help") || !strcmp(e.name, "-h"))
         e.name = "help";
     c = find(e.name);

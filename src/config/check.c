@@ -1,5 +1,6 @@
 /* check.c - settings that contradict each other. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,14 @@ static int check_lengths(const struct config *c, struct fault *f)
 
 static int check_sampling(const struct config *c, struct fault *f)
 {
+    double members = (double)c->admission.groups * (double)c->admission.max_multiplier *
+                     (double)c->admission.group_size;
+
+    if (members > INT_MAX)
+        return fault_set(f, FAULT_CONFIG,
+                         "admission.groups * max_multiplier * group_size = %.0f "
+                         "completions per step are over %d; lower one of them",
+                         members, INT_MAX);
     if (c->admission.dynamic && c->admission.group_size < 2)
         return fault_set(
             f, FAULT_CONFIG,
