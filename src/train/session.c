@@ -122,17 +122,27 @@ int prompt_ids(const struct session *s, const struct prompt *p, struct ids *out,
     return rc;
 }
 
+/* Composing (NFC) leaves ASCII alone; other texts may get longer by it. */
+static bool is_ascii(const char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text > 127)
+            return false;
+    return true;
+}
+
 /* Byte-level BPE makes at most one token a byte, so only long texts need a count. */
 static int fits(const struct session *s, const struct prompt *p, struct ids *scratch,
                 bool *yes, struct fault *f)
 {
     const struct config *c = s->cfg;
-    size_t around = strlen(c->prompt.prefix) + strlen(c->prompt.suffix) +
-                    strlen(c->prompt.system) + strlen(c->prompt.custom) + 256;
+    size_t around = 3 * (strlen(c->prompt.prefix) + strlen(c->prompt.suffix) +
+                         strlen(c->prompt.system) + strlen(c->prompt.custom)) +
+                    256;
     size_t most = (size_t)c->prompt.max_tokens;
     int rc;
 
-    *yes = strlen(p->question) + around <= most;
+    *yes = strlen(p->question) + around <= most && is_ascii(p->question);
     if (*yes)
         return 0;
     scratch->n = 0;
@@ -269,23 +279,39 @@ static int hash_config(const struct config *c, char out[33], struct fault *f)
     return rc;
 }
 
+/* What the model computes but for its weights: hyperparameters, stop ids, tensors. */
+static void hash_model(const struct model *m, char out[33])
+{
+    const struct model_config *c = model_cfg(m);
+    const double numbers[] = {c->arch,     c->vocab,    c->dim,        c->layers,
+                              c->heads,    c->kv_heads, c->head_dim,   c->ffn,
+                              c->norm_eps, c->tied,     c->rope_mscale};
+    unsigned long long h[2];
+    int n;
+    const struct model_tensor *t = model_tensors(m, &n);
+
+    for (int k = 0; k < 2; k++) {
+        h[k] = hash64(numbers, sizeof numbers, (unsigned long long)k + 1);
+        h[k] =
+            hash64(c->inv_freq, (size_t)(c->head_dim / 2) * sizeof *c->inv_freq, h[k]);
+        h[k] = hash64(c->stop, (size_t)c->n_stop * sizeof *c->stop, h[k]);
+        for (int i = 0; i < n; i++) {
+            int shape[2] = {t[i].rows, t[i].cols};
+
+            h[k] = hash64(shape, sizeof shape, h[k]);
+            h[k] = hash64(t[i].name, strlen(t[i].name), h[k]);
+        }
+    }
+    hex_of(h[0], h[1], out);
+}
+
 int session_identify(struct session *s, struct fault *f)
 {
     struct identity *id = &s->identity;
-    const struct model_tensor *t;
-    unsigned long long a = 1, b = 2;
-    int n;
 
     hex_of(tokenizer_hash(s->tok), 0, id->tokenizer);
     hex_of(s->train.file.hash, (unsigned long long)s->train.n, id->data);
-    t = model_tensors(s->model, &n);
-    for (int i = 0; i < n; i++) {
-        int shape[2] = {t[i].rows, t[i].cols};
-
-        a = hash64(t[i].name, strlen(t[i].name), hash64(shape, sizeof shape, a));
-        b = hash64(t[i].name, strlen(t[i].name), hash64(shape, sizeof shape, b));
-    }
-    hex_of(a, b, id->model);
+    hash_model(s->model, id->model);
     snprintf(id->grader, sizeof id->grader, "%s", REWARD_VERSION);
     snprintf(id->build, sizeof id->build, "%s", BUILD_ID);
     return hash_config(s->cfg, id->config, f);
