@@ -116,6 +116,11 @@ int store_checkpoint_config_all(struct store *s, int64_t step, char **text,
 /* Delete all but the newest `keep` checkpoints (0 = keep all). */
 int store_retain_all(struct store *s, int keep, struct fault *f);
 
+/* A run that went back to an earlier step and is saved again has another history: move
+ * the step files of later steps than `step` to rollouts/abandoned/, where they are no
+ * longer part of the run (their tokens were paid for, so they are kept). */
+int store_set_aside_all(struct store *s, int64_t step, struct fault *f);
+
 /* Rebuild run.h5 from the step files present: external links and a metric table
  * [step][metric].  Rank 0 works, all agree. */
 int store_index_all(struct store *s, struct fault *f);

@@ -171,6 +171,44 @@ int store_retain_all(struct store *s, int keep, struct fault *f)
     return comm_agree_all(s->comm, rc, f);
 }
 
+/* Rank 0's work: rollouts/step-N.h5 to rollouts/abandoned/ for every N > step. */
+static int set_aside(const struct store *s, int64_t step, struct fault *f)
+{
+    char *folder = path_join(s->rollouts, "abandoned", f);
+    int64_t *steps = NULL;
+    size_t n = 0, first;
+    int rc = folder ? step_list(s->rollouts, &steps, &n, f) : f->code;
+
+    for (first = 0; first < n && steps[first] <= step;)
+        first++;
+    if (!rc && first < n)
+        rc = dir_make(folder, f);
+    for (size_t i = first; !rc && i < n; i++) {
+        char *from = step_path(s->rollouts, steps[i], f);
+        char *to = step_path(folder, steps[i], f);
+
+        if (!from || !to)
+            rc = f->code;
+        else if (rename(from, to))
+            rc = fault_set(f, FAULT_FILE, "%s: can't be moved to %s: %s", from, folder,
+                           strerror(errno));
+        free(from);
+        free(to);
+    }
+    if (!rc && first < n)
+        log0_line(LOG_INFO, "steps %" PRId64 "-%" PRId64 " of before moved to %s",
+                  steps[first], steps[n - 1], folder);
+    free(steps);
+    free(folder);
+    return rc;
+}
+
+int store_set_aside_all(struct store *s, int64_t step, struct fault *f)
+{
+    return comm_agree_all(s->comm, comm_rank(s->comm) == 0 ? set_aside(s, step, f) : 0,
+                          f);
+}
+
 /* -- opening -------------------------------------------------------------------------
  */
 static int new_store(struct store **out, struct comm *c, const char *dir,

@@ -97,6 +97,8 @@ int save_all(struct session *s, struct fault *f)
         k.config = job.data;
         rc = store_checkpoint_all(s->store, &k, f);
     }
+    if (!rc) /* of what followed an earlier step that the run has gone back to */
+        rc = store_set_aside_all(s->store, s->step, f);
     if (!rc)
         rc = store_retain_all(s->store, (int)s->cfg->run.keep, f);
     if (!rc)
@@ -106,30 +108,34 @@ int save_all(struct session *s, struct fault *f)
     return rc;
 }
 
-/* Names the settings that differ from the run's job.ini and may not. */
-static int refuse_settings(const struct session *s, const char *dir, struct fault *f)
+/* Names the settings that differ from those the checkpoint was written under and may
+ * not.  Always FAULT_CONFIG or worse. */
+static int refuse_settings_all(struct session *s, int64_t step, const char *dir,
+                               struct fault *f)
 {
     struct config old;
     struct bytes names = {0}, bad = {0};
-    char *path = path_join(dir, "job.ini", f), *save = NULL;
     struct fault ignored = FAULT_INIT;
-    int rc = FAULT_CONFIG;
+    char *text, *save = NULL;
+    int rc = store_checkpoint_config_all(s->store, step, &text, f);
 
-    if (path && !config_read(&old, path, NULL, 0, &ignored) &&
-        !config_diff(&old, s->cfg, &names, &ignored))
+    if (rc)
+        return rc;
+    if (!config_parse(&old, dir, text, NULL, 0, &ignored) &&
+        !config_diff(&old, s->cfg, &names, &ignored) && names.data)
         for (char *p = strtok_r(names.data, "\n", &save); p;
              p = strtok_r(NULL, "\n", &save))
             if (!train_may_change(p))
                 bytes_printf(&bad, &ignored, "%s%s", bad.len ? ", " : "", p);
-    fault_set(
-        f, FAULT_CONFIG,
-        "%s: the run can't be resumed with other settings (%.200s); set them back, "
-        "or start a new run with another run.name",
-        dir, bad.len ? bad.data : "see its job.ini");
-    free(path);
+    rc =
+        fault_set(f, FAULT_CONFIG,
+                  "%s: the run can't be resumed with other settings (%.200s); set them "
+                  "back, or start a new run with another run.name",
+                  dir, bad.len ? bad.data : "of a build that has other ones");
+    free(text);
     bytes_free(&names);
     bytes_free(&bad);
-    return rc;
+    return comm_agree_all(s->comm, rc, f);
 }
 
 static int check_identity(const struct session *s, const struct identity *id,
@@ -152,8 +158,6 @@ static int check_identity(const struct session *s, const struct identity *id,
             "%s: the run can't be resumed: %s than the checkpoint's; use the "
             "original, or start a new run with another run.name",
             dir, what);
-    if (strcmp(id->config, mine->config))
-        return refuse_settings(s, dir, f);
     return 0;
 }
 
@@ -186,6 +190,8 @@ static int read_all(struct session *s, int64_t step, const char *dir, struct fau
     if (rc)
         return rc;
     rc = comm_agree_all(s->comm, check_identity(s, &id, head.n_params, dir, f), f);
+    if (!rc && strcmp(id.config, s->identity.config))
+        rc = refuse_settings_all(s, step, dir, f);
     if (rc)
         return rc;
     state = mem_new((size_t)head.n_state, sizeof *state, "admission's estimates", f);
