@@ -49,7 +49,7 @@ struct plan {
     double params;                              /* values */
     double learner_bytes, rollout_bytes;        /* per rank; the same if one is both */
     double activation_bytes; /* of learner_bytes: forward and backward */
-    double kv_bytes;         /* of rollout_bytes */
+    double kv_bytes;         /* of rollout_bytes; with data.eval once more */
     double step_file_bytes;  /* the largest: every candidate at full length */
     double checkpoint_bytes;
 };
@@ -61,6 +61,8 @@ int train_plan(const struct config *cfg, int64_t ranks, double memory, struct pl
 
 /* The setting may differ between a run and its resumption ("section.key"). */
 bool train_may_change(const char *setting);
+/* From here on SIGTERM and SIGUSR1 to any rank are such requests. */
+void train_catch_signals(void);
 /* Ask the run to stop after a clean save: what the signal handlers do.  Idempotent. */
 void train_request_stop(void);
 

@@ -17,9 +17,9 @@
 
 enum cmd_flags {
     CMD_LOCAL = 0,
-    CMD_MPI = 1, /* collective: MPI is started first, faults are agreed on last */
-    CMD_JOB =
-        2 /* first argument is a job file, read into env->cfg with --set applied */
+    CMD_MPI = 1,   /* collective: MPI is started first, faults are agreed on last */
+    CMD_JOB = 2,   /* first argument is a job file, read into env->cfg with --set */
+    CMD_STOPS = 4, /* a signal asks it to stop, from its first moment on */
 };
 
 struct cmd_env {

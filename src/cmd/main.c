@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "dapo/log.h"
+#include "dapo/train.h"
 
 static const struct command {
     const char *name;
@@ -176,6 +177,8 @@ int main(int argc, char **argv)
         return FAULT_USAGE;
     }
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a fault like others */
+    if (c->flags & CMD_STOPS)
+        train_catch_signals();
     if (c->flags & CMD_MPI)
         comm_open_all(&e.comm, &argc, &argv);
     e.argc = argc > 2 ? argc - 2 : 0;

@@ -7,6 +7,7 @@
 #include "dapo/log.h"
 #include "dapo/mem.h"
 #include "train/evaluate.h"
+#include "train/generate.h"
 #include "train/same.h"
 
 /* Per problem, summed over ranks (each problem has one rank that is not zero). */
@@ -33,7 +34,8 @@ static int submit(struct session *s, int64_t i, struct ids *prompt, struct fault
     return rc;
 }
 
-static int collect(struct session *s, struct score *score, int *open, struct fault *f)
+static int collect(struct session *s, struct score *score, int64_t *open,
+                   struct fault *f)
 {
     struct group *g;
     int member, rc = 0;
@@ -59,7 +61,8 @@ static int collect(struct session *s, struct score *score, int *open, struct fau
 /* This replica's problems. */
 static int evaluate(struct session *s, int64_t n, struct score *score, struct fault *f)
 {
-    int replicas = comm_replicas(s->comm), open = 0, rc = 0;
+    int replicas = comm_replicas(s->comm), rc = 0;
+    int64_t open = 0;
     struct ids prompt = {0};
 
     if (!s->evaluator)
@@ -69,9 +72,10 @@ static int evaluate(struct session *s, int64_t n, struct score *score, struct fa
     rollout_begin(s->evaluator, 0, s->updates);
     for (int64_t i = comm_replica(s->comm); i < n && !rc; i += replicas) {
         rc = submit(s, i, &prompt, f);
-        open += (int)s->cfg->eval.samples;
+        open += s->cfg->eval.samples;
     }
-    while (open > 0 && !rc) {
+    /* Asked to stop before the first step there is nothing to save: why go on? */
+    while (open > 0 && !rc && !(s->step == 0 && stop_requested())) {
         rc = rollout_slice(s->evaluator, 64, false, NULL, f);
         if (!rc)
             rc = collect(s, score, &open, f);

@@ -185,7 +185,8 @@ static void plan_memory(const struct config *c, const struct model_config *m,
                         int64_t ranks, struct plan *p)
 {
     double weights = weights_bytes(c, m), learning = learning_bytes(c, m);
-    double generating = p->kv_bytes + decode_bytes(c, m) + groups_bytes(p);
+    double caches = *c->data.eval ? 2 : 1; /* evaluation keeps one of its own */
+    double generating = caches * p->kv_bytes + decode_bytes(c, m) + groups_bytes(p);
     double batch = 8.0 * (double)p->completions *
                    (double)(p->max_prompt + p->max_completion) / (double)p->learners;
 

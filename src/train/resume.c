@@ -145,7 +145,8 @@ static int check_identity(const struct session *s, const struct identity *id,
     const char *what = NULL;
 
     if (strcmp(id->model, mine->model) || n_params != (int64_t)model_n_params(s->model))
-        what = "model.path holds another model";
+        what = s->cfg->loss.kl_coef > 0 ? "model.path or the reference is another model"
+                                        : "model.path holds another model";
     else if (strcmp(id->tokenizer, mine->tokenizer))
         what = "the tokenizer is another";
     else if (strcmp(id->data, mine->data))

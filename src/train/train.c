@@ -22,7 +22,7 @@ static void on_signal(int number)
     train_request_stop();
 }
 
-static void catch_signals(void)
+void train_catch_signals(void)
 {
     struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 
@@ -110,6 +110,10 @@ static int evaluate_into_all(struct session *s, bool initial, struct fault *f)
 
     if (rc)
         return rc;
+    if (initial && stop_agreed_all(s)) {
+        train_request_stop(); /* nothing is lost by dropping what comes on all ranks */
+        return 0;
+    }
     if (initial) {
         s->metrics[METRIC_EVAL_INITIAL] = e.average_at_n;
     } else {
@@ -300,6 +304,18 @@ static int open_files(const struct session *s, const char *dir, struct fault *f)
     return rc;
 }
 
+/* A run with another reference model is another run. */
+static void identify_reference_all(struct session *s)
+{
+    unsigned long long sum = s->reference ? model_checksum(s->reference) : 0;
+    char *id = s->identity.model;
+
+    comm_bcast_all(s->comm, SCOPE_WORLD, &sum, sizeof sum);
+    if (sum)
+        snprintf(id, sizeof s->identity.model, "%016llx%016llx",
+                 hash64(id, strlen(id), 0), hash64(&sum, sizeof sum, 0));
+}
+
 static int run_all(struct session *s, const char *dir, struct fault *f)
 {
     int rc = comm_split_all(s->comm, (int)s->cfg->ranks.learners, f);
@@ -309,8 +325,10 @@ static int run_all(struct session *s, const char *dir, struct fault *f)
     rc = comm_agree_all(s->comm, rc, f);
     if (!rc)
         rc = same_inputs_all(s, f);
-    if (!rc)
+    if (!rc) {
+        identify_reference_all(s);
         rc = store_open_all(&s->store, s->comm, dir, f);
+    }
     if (!rc)
         rc = resume_all(s, dir, f);
     if (!rc)
@@ -333,7 +351,6 @@ int train_run_all(struct comm *c, const struct config *cfg, struct fault *f)
     double start = clock_now();
     int rc;
 
-    catch_signals();
     rc = session_open(&s, c, cfg, f);
     s.started = start;
     rc = comm_agree_all(c, dir ? rc : f->code, f);
