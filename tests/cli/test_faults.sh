@@ -95,6 +95,16 @@ fi
 "$dapo" train "$job" <&- >&- 2>&- || die "closed streams: exit status $?"
 ok "$dapo" inspect "$tmp/c/runs/r/rollouts/step-000003.h5"
 ok "$dapo" inspect "$c/step-000003.h5"
+mkfifo "$tmp/fifo"
+"$dapo" score model <"$tmp/fifo" >&- 2>&- &
+exec 9>"$tmp/fifo" # it waits for a line now, or will
+for ((i = 0; i < 200; i++)); do
+    said=$(readlink "/proc/$!/exe" "/proc/$!/fd/1" "/proc/$!/fd/2" | tr '\n' ' ')
+    [ "${said%/dev/null /dev/null }" = "$said" ] || break
+    sleep 0.02
+done
+[ $i -lt 200 ] || die "closed streams are left to the next file: $said"
+exec 9>&-
 rc=0
 "$dapo" inspect "$tmp/c/runs/r" >&- 2>"$tmp/err" || rc=$?
 [ $rc -eq 74 ] || die "a closed standard output: exit status $rc, not 74"
