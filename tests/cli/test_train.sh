@@ -43,11 +43,14 @@ run again 3
 compare trained,tokens,ledger,weights,metrics "$runs/three" "$runs/again"
 
 echo "invariant 3: learners and microbatches change the gradient by rounding only"
-run first 1 --set run.steps=1
-run learners2 3 --set run.steps=1 --set ranks.learners=2
-run learners3 5 --set run.steps=1 --set ranks.learners=3 \
+run first 1 --set run.steps=1 --set optimizer.updates_per_step=1
+run learners2 3 --set run.steps=1 --set optimizer.updates_per_step=1 \
+    --set ranks.learners=2
+run learners3 5 --set run.steps=1 --set optimizer.updates_per_step=1 \
+    --set ranks.learners=3 \
     --set optimizer.microbatch_tokens=300
-run learners5 6 --set run.steps=1 --set ranks.learners=5 \
+run learners5 6 --set run.steps=1 --set optimizer.updates_per_step=1 \
+    --set ranks.learners=5 \
     --set optimizer.microbatch_tokens=1
 for other in learners2 learners3 learners5; do
     compare trained,tokens,ledger,near "$runs/first" "$runs/$other"
