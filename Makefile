@@ -109,7 +109,7 @@ check-cli: bin/dapo ## tests of the commands
 check-long: deps ## what takes minutes: Slurm, whole runs
 	@tests/all.sh "$(MAKE)" run-long
 run-long: bin/dapo
-	@TEST_TIMEOUT=900 tests/run.sh cli $(LONG)
+	@TEST_TIMEOUT=1800 tests/run.sh cli $(LONG)
 check-asan: deps ## unit tests and MPI tests under the address and undefined sanitizers
 	@tests/all.sh "$(MAKE) MODE=asan NP=2" check-unit check-mpi
 check-clang: deps ## the program and unit tests as clang compiles them, warnings as errors

@@ -18,7 +18,6 @@ echo "== 3. where the tokens went"
 "$python" analysis/waste.py "$run"
 "$python" analysis/curves.py "$run"
 echo "== 4. held-out accuracy"
-bin/dapo inspect "$run" | grep -iE 'held-out|eval' || true
 "$python" - "$run" <<'END'
 import glob, sys
 import h5py

@@ -6,7 +6,7 @@
 set -u
 read -ra how <<<"$1"
 shift
-limit=${TEST_TIMEOUT:-300}
+limit=${TEST_TIMEOUT:-600}
 passed=0 failed=0 skipped=0
 # Open MPI keeps what it once took, so leaks are looked for in unit tests only; tests of
 # absurd sizes want NULL, not an abort.
