@@ -97,7 +97,8 @@ struct prepare_counts {
  * the manifest last.  The same inputs and settings give the same bytes.
  * FAULT_FILE; FAULT_DATA (malformed rows with file and line, unreadable Parquet,
  * nothing or not enough left); FAULT_SYSTEM (memory; Parquet without a python3 that has
- * pyarrow: $DAPO_PYTHON, else /usr/bin/python3). */
+ * pyarrow: $DAPO_PYTHON, else build/venv/bin/python in a folder above the program, as
+ * `make deps` made it, else /usr/bin/python3). */
 int prepare_run(const struct prepare *p, struct prepare_counts *out, struct fault *f);
 
 /* -- the demo's task: arithmetic word problems

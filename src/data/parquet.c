@@ -17,38 +17,49 @@
 
 enum { NO_PYARROW = 3 };
 
-static const char *python(void)
+/* The first of the places that is in a folder above the program, its checkout's or its
+ * installation's, and allows `mode`.  Writes its path to out[n]. */
+static bool find_above(const char *const *place, int mode, char *out, size_t n)
 {
-    const char *name = getenv("DAPO_PYTHON");
-
-    return name && *name ? name : "/usr/bin/python3";
-}
-
-/* The script lies in a folder above the program: its checkout's or its installation's.
- * Writes its path to out[n]. */
-static bool find_script(char *out, size_t n)
-{
-    static const char *const place[] = {"analysis/parquet_rows.py",
-                                        "share/dapo/parquet_rows.py"};
     char exe[4096], *slash;
     ssize_t k = readlink("/proc/self/exe", exe, sizeof exe - 1);
 
     exe[k > 0 ? k : 0] = '\0';
     while ((slash = strrchr(exe, '/'))) {
         *slash = '\0';
-        for (size_t i = 0; i < sizeof place / sizeof *place; i++) {
+        for (int i = 0; place[i]; i++) {
             int len = snprintf(out, n, "%s/%s", exe, place[i]);
 
-            if (len > 0 && (size_t)len < n && !access(out, R_OK))
+            if (len > 0 && (size_t)len < n && !access(out, mode))
                 return true;
         }
     }
     return false;
 }
 
+static bool find_script(char *out, size_t n)
+{
+    static const char *const place[] = {"analysis/parquet_rows.py",
+                                        "share/dapo/parquet_rows.py", NULL};
+
+    return find_above(place, R_OK, out, n);
+}
+
+/* $DAPO_PYTHON, else the one that `make deps` made, else the system's. */
+static void find_python(char *out, size_t n)
+{
+    static const char *const place[] = {"build/venv/bin/python", NULL};
+    const char *name = getenv("DAPO_PYTHON");
+
+    if (name && *name)
+        snprintf(out, n, "%s", name);
+    else if (!find_above(place, X_OK, out, n))
+        snprintf(out, n, "/usr/bin/python3");
+}
+
 static int spawn(struct parquet *p, int out, const char *script, const char *path)
 {
-    char *argv[] = {(char *)python(), (char *)script, (char *)path, NULL};
+    char *argv[] = {p->python, (char *)script, (char *)path, NULL};
     posix_spawn_file_actions_t to;
     int rc = posix_spawn_file_actions_init(&to);
 
@@ -76,6 +87,7 @@ int parquet_start(struct parquet *p, int *out, const char *path, struct fault *f
                          "%s: analysis/parquet_rows.py, which reads Parquet, is not in "
                          "any folder above the program",
                          path);
+    find_python(p->python, sizeof p->python);
     p->errors = tmpfile();
     if (!p->errors || pipe2(ends, O_CLOEXEC)) {
         rc = fault_set(f, FAULT_SYSTEM, "%s: no pipe for its rows: %s", path,
@@ -94,7 +106,7 @@ int parquet_start(struct parquet *p, int *out, const char *path, struct fault *f
             f, FAULT_SYSTEM,
             "%s: %s, which reads Parquet, can't be run: %s; set DAPO_PYTHON "
             "to a python3 that has pyarrow",
-            path, python(), strerror(rc));
+            path, p->python, strerror(rc));
     }
     return 0;
 }
@@ -131,7 +143,7 @@ int parquet_end(struct parquet *p, const char *path, struct fault *f)
                        "%s: reading Parquet needs pyarrow, which %s doesn't have; run "
                        "`python3 -m venv V && V/bin/pip install pyarrow` and set "
                        "DAPO_PYTHON=V/bin/python",
-                       path, python());
+                       path, p->python);
     else if (!WIFEXITED(status))
         rc = fault_set(f, FAULT_SYSTEM, "%s: its reader died of signal %d: %s", path,
                        WTERMSIG(status), why);
@@ -139,6 +151,6 @@ int parquet_end(struct parquet *p, const char *path, struct fault *f)
         rc = fault_set(f, FAULT_DATA,
                        "%s: can't be read as Parquet (%s gave status %d): "
                        "%s",
-                       path, python(), WEXITSTATUS(status), why);
+                       path, p->python, WEXITSTATUS(status), why);
     return rc;
 }

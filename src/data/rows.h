@@ -20,6 +20,7 @@ int rows_read(const char *path, row_taker *take, void *context, struct fault *f)
 struct parquet {
     int pid;
     void *errors; /* FILE *: what it says on stderr */
+    char python[4200];
 };
 int parquet_start(struct parquet *p, int *out, const char *path, struct fault *f);
 int parquet_end(struct parquet *p, const char *path, struct fault *f);

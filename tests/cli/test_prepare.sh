@@ -39,6 +39,20 @@ fails 74 "$tmp/none" "$dapo" prepare "$tmp/none" --out "$tmp/x"
 fails 74 "$tmp/none/x" "$dapo" prepare "$tmp/raw.jsonl" --out "$tmp/none/x"
 [ ! -e "$tmp/x" ] || die "a failed preparation left a file"
 
+# Parquet goes to the Python of `make deps`, where there is one above the program.
+mkdir -p "$tmp/repo/build/release" "$tmp/repo/build/venv/bin" "$tmp/repo/analysis"
+cp -L "$dapo" "$tmp/repo/build/release/dapo"
+: >"$tmp/repo/analysis/parquet_rows.py"
+cat >"$tmp/repo/build/venv/bin/python" <<'X'
+#!/bin/sh
+echo '{"question": "q", "answer": "1"}'
+X
+chmod +x "$tmp/repo/build/venv/bin/python"
+printf PAR1 >"$tmp/in.parquet"
+ok env -u DAPO_PYTHON "$tmp/repo/build/release/dapo" prepare "$tmp/in.parquet" \
+    --out "$tmp/rows.jsonl"
+has '^train +1 '
+
 task() { # DIR SEED OPTIONS...
     local dir=$1 seed=$2
     shift 2
