@@ -75,11 +75,10 @@ int cmd_help(struct cmd_env *e, struct fault *f)
     printf("dapo - reinforcement learning of language models as a plain MPI job\n\n");
     for (size_t i = 0; i < N_COMMANDS; i++)
         printf("  %-10s %s\n", commands[i].name, commands[i].text);
-    printf("\nexit status:");
-#define X(name, status, text) printf("  %2d %s\n%12s", status, text, "");
+    printf("\ndapo help COMMAND explains a command and its options.\n\nexit status:\n");
+#define X(name, status, text) printf("  %-10d %s\n", status, text);
     FAULT_LIST(X)
 #undef X
-    printf("  dapo help COMMAND explains a command and its options\n");
     return 0;
 }
 
@@ -160,6 +159,11 @@ static void keep_streams(void)
             _exit(FAULT_SYSTEM);
 }
 
+static bool asks_help(const char *s)
+{
+    return !strcmp(s, "--help") || !strcmp(s, "-h");
+}
+
 int main(int argc, char **argv)
 {
     struct fault f = FAULT_INIT;
@@ -168,8 +172,12 @@ int main(int argc, char **argv)
     int rc;
 
     keep_streams();
-    if (!strcmp(e.name, "--help") || !strcmp(e.name, "-h"))
+    if (asks_help(e.name))
         e.name = "help";
+    if (argc == 3 && asks_help(argv[2]) && find(e.name)) { /* dapo COMMAND --help */
+        argv[2] = argv[1];
+        e.name = "help";
+    }
     c = find(e.name);
     if (!c) {
         fprintf(stderr, "dapo: there is no command %.60s; try dapo help (%s)\n", e.name,

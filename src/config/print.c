@@ -32,7 +32,7 @@ static int describe(const struct setting *s, struct bytes *out, struct fault *f)
     if (!rc && s->kind == KIND_choice)
         rc = bytes_printf(&line, f, "  (%s)", s->choices);
     if (!rc && (s->kind == KIND_int || s->kind == KIND_real))
-        rc = bytes_printf(&line, f, "  (%s%s%.15g to %.15g)", s->unit,
+        rc = bytes_printf(&line, f, "  (%s%s%.16g to %.16g)", s->unit,
                           *s->unit ? ", " : "", s->lo, s->hi);
     if (!rc)
         rc = comment(line.data, out, f);

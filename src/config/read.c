@@ -133,8 +133,10 @@ static int override(struct reading *r, const char *set)
                              : config_nearest("", name, near));
     free(r->value[i]);
     r->value[i] = strdup(equal + 1);
-    return r->value[i] ? 0
-                       : fault_set(r->f, FAULT_SYSTEM, "no memory for the settings");
+    if (!r->value[i])
+        return fault_set(r->f, FAULT_SYSTEM, "no memory for the settings");
+    /* Here already, so that a bad value is not blamed on the file. */
+    return config_set(r->c, &config_settings[i], equal + 1, "--set", r->f);
 }
 
 /* The four switches in which the presets differ. */

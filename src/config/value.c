@@ -20,7 +20,7 @@ static int set_int(int64_t *out, const struct setting *s, const char *v,
     d = strtod(v, &end);
     if (end == v || *end || d != floor(d) || !(d >= s->lo && d <= s->hi))
         return fault_set(f, FAULT_CONFIG,
-                         "%s: %s.%s = %.100s: want an integer in [%.15g, %.15g]%s%s",
+                         "%s: %s.%s = %.100s: want an integer in [%.16g, %.16g]%s%s",
                          where, s->section, s->key, v, s->lo, s->hi,
                          *s->unit ? " " : "", s->unit);
     *out = (int64_t)d;
