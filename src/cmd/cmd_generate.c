@@ -14,7 +14,7 @@
 
 struct job {
     struct engine g;
-    const char *prompt, *system;
+    const char *prompt, *system, *custom;
     int template; /* enum chat */
     int64_t n, max_tokens, top_k, seed;
     double temperature, top_p;
@@ -36,6 +36,12 @@ static int options(struct job *j, struct cmd_env *e, struct fault *f)
     if (!rc)
         rc = cmd_choice(e, "--template", "plain|qwen2.5|qwen3|qwen3-nothink",
                         &j->template, f);
+    if (!rc)
+        rc = cmd_option(e, "--custom", &j->custom, f);
+    if (!rc && j->custom && j->template != CHAT_PLAIN)
+        rc = fault_set(f, FAULT_USAGE, "--template and --custom exclude each other");
+    if (!rc && j->custom)
+        j->template = CHAT_CUSTOM;
     if (!rc)
         rc = cmd_int(e, "-n", 1, 4096, &j->n, f);
     if (!rc)
@@ -77,7 +83,7 @@ static int read_prompt(struct job *j, struct fault *f)
 
 static int encode(struct job *j, struct fault *f)
 {
-    int rc = chat_encode(j->g.tok, (enum chat)j->template, NULL, j->system,
+    int rc = chat_encode(j->g.tok, (enum chat)j->template, j->custom, j->system,
                          j->text.len ? j->text.data : "", &j->ids, f);
     int64_t room = model_cfg(j->g.model)->max_position - (int64_t)j->ids.n;
 

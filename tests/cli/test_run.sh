@@ -154,12 +154,18 @@ ok "$dapo" generate "$tmp/f32" --prompt hi --template qwen2.5 --system be --max-
 same "$tmp/out" "$tmp/first"
 ok "$dapo" generate "$tmp/f32" --prompt hi --template qwen2.5 --system be --max-tokens 9 -n 3 --json --seed 7
 ! cmp -s "$tmp/out" "$tmp/first" || die "the seed has no effect"
+# Qwen2.5's template spelled out is Qwen2.5's template.
+ok "$dapo" generate "$tmp/f32" --prompt hi --system be --max-tokens 9 -n 3 --json --custom \
+    $'<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n'
+same "$tmp/out" "$tmp/first"
 ok "$dapo" generate "$tmp/f32" --prompt hi --max-tokens 5 -n 2
 has '^--- 2 of 2: '
 
 fails 65 'room for' "$dapo" generate "$tmp/f32" --prompt hi --max-tokens 256
 fails 65 'prompt is empty' "$dapo" generate "$tmp/f32" --prompt ''
 fails 64 'no place for a system text' "$dapo" generate "$tmp/f32" --prompt hi --system x
+fails 64 'no \{user\}' "$dapo" generate "$tmp/f32" --prompt hi --custom x
+fails 64 'exclude' "$dapo" generate "$tmp/f32" --prompt hi --custom '{user}' --template qwen3
 fails 64 '--template chatml' "$dapo" generate "$tmp/f32" --prompt hi --template chatml
 fails 64 '--top-p 0' "$dapo" generate "$tmp/f32" --prompt hi --top-p 0
 fails 64 'unknown option --temprature' "$dapo" generate "$tmp/f32" --prompt hi --temprature=1
