@@ -51,15 +51,26 @@ PANELS = [
 ]
 
 
+def series(frame, metric):
+    """The values by step; held-out ones start with those before the first step."""
+    values = frame[metric].dropna() if metric in frame else pd.Series(dtype=float)
+    before = metric.replace("eval/", "eval/initial_")
+    if before != metric and before in frame:
+        first = frame[before].dropna()
+        first.index = first.index - 1
+        values = pd.concat([values, first[~first.index.isin(values.index)]])
+    return values.sort_index()
+
+
 def draw(axis, panel, frames, smooth):
     """One panel: a colour per run, a line style per metric."""
     title, unit, lines = panel
     drawn = False
     for number, (_, frame) in enumerate(frames):
         for metric, _, style in lines:
-            if metric not in frame or frame[metric].notna().sum() == 0:
+            values = series(frame, metric)
+            if values.empty:
                 continue
-            values = frame[metric].dropna()
             color = f"C{number % 10}"
             drawn = True
             if style == "o":
@@ -112,7 +123,7 @@ def summary(frames):
     rows = []
     for name, frame in frames:
         for metric in [line[0] for panel in PANELS for line in panel[2]]:
-            values = frame[metric].dropna() if metric in frame else []
+            values = series(frame, metric)
             if len(values):
                 rows.append((name, metric, len(values), values.iloc[0], values.iloc[-1]))
     return pd.DataFrame(rows, columns=["run", "metric", "steps", "first", "last"])

@@ -5,7 +5,7 @@
 #     sbatch slurm/dapo_32b.sh [JOB.ini] [--set section.key=value]...
 #
 # One rank a node, its threads on all cores (ranks.threads); 8 nodes learn, 8 generate.
-# A learner needs 1.0 TiB of memory, a generator 315 GiB; optimizer.microbatch_tokens and
+# A learner needs 1.0 TiB of memory, a generator 443 GiB; optimizer.microbatch_tokens and
 # rollout.kv_tokens are what to lower.  Add partition, account and `module load` lines as
 # your site wants them; sbatch's own options (-N, -c, -t, -p ...) override the ones here.
 #SBATCH --job-name=dapo-32b

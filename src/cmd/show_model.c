@@ -210,7 +210,7 @@ int show_model(const char *dir, struct fault *f)
     show_line("vocabulary", "%d rows, head %s", c.vocab, c.tied ? "tied" : "untied");
     show_line("hidden size", "%d", c.dim);
     show_line("layers", "%d", c.layers);
-    show_line("heads", "%d of %d, %d for keys and values", c.heads, c.head_dim,
+    show_line("heads", "%d of %d values, %d for keys and values", c.heads, c.head_dim,
               c.kv_heads);
     show_line("intermediate size", "%d", c.ffn);
     show_line("positions", "%d", c.max_position);

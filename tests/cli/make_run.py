@@ -69,7 +69,11 @@ def main():
         if step == 1:
             fates = ["trained", "all_wrong", "trained", "cancelled", "all_correct"]
             lengths = [[5, 7], [20, 30], [0, 11], [3, 0], [2, 2]]
-            metrics = {"reward/accuracy": 1 / 3, "train/grad_norm": 2.5}
+            metrics = {
+                "eval/initial_average_at_n": 0.125,
+                "reward/accuracy": 1 / 3,
+                "train/grad_norm": 2.5,
+            }
         else:
             late = min(1.0, step / 40)
             weights = [0.5, 0.05 + 0.25 * late, 0.3 - 0.2 * late, 0.05, 0.1, 0.0, 0.0]

@@ -53,8 +53,9 @@ refused 'step-000003.h5: the ledger bills [0-9]+ tokens to trained, the token ro
 
 ok "$python" analysis/curves.py "$tmp/one" "$tmp/two" --out "$tmp/both" --smooth 3
 has 'two +reward/accuracy +20 '
+has 'one +eval/average_at_n +4 +0\.125' # the one before the first step is the first
 [ "$(wc -l <"$tmp/both/curves.csv")" -eq 51 ] || die "curves.csv lacks steps"
-grep -q '^one,1,full,0.3333333333333333,2.5,' "$tmp/both/curves.csv" || die "curves.csv"
+grep -q '^one,1,full,0.125,0.3333333333333333,2.5,' "$tmp/both/curves.csv" || die "curves.csv"
 ok png "$tmp/both/curves.png"
 
 # What isn't a run, or not complete, is one sentence.
