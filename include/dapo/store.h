@@ -98,7 +98,8 @@ int store_checkpoint_all(struct store *s, const struct checkpoint *k, struct fau
 /* Step of the newest complete checkpoint; -1 if there is none.  Newest is the one
  * written last (they carry serial numbers), not the one of the highest step: after
  * going back to an earlier step those two differ.  Files that don't open and a `latest`
- * that names a missing one are passed over with a warning. */
+ * that names a missing one are passed over with a warning; no memory to read one is a
+ * fault. */
 int store_latest_all(struct store *s, int64_t *step, struct fault *f);
 /* Sizes and identity first, so that the caller can refuse and allocate (k->identity is
  * then id, the arrays NULL); then the rest, into k->state [n_state] on all ranks and

@@ -217,8 +217,10 @@ static void read_small(struct h5 *h, hid_t file, struct head *out, void **data)
         *count = (int64_t)n;
         if (!h->bad)
             data[i] = mem_new((size_t)n + 1, small_columns[i].width, "a head", &why);
-        if (!h->bad && !data[i])
+        if (!h->bad && !data[i]) {
+            h->code = why.code; /* not the file's fault */
             h5_fail(h, why.text);
+        }
         if (!h->bad)
             h5_read(h, column, type, 0, n, data[i]);
         h5_drop(h, mark);

@@ -92,7 +92,10 @@ static int find_checkpoints(const struct store *s, bool warn, struct found **out
             rc = f->code;
         else if (!head_read(&head, path, NULL, &why))
             (*out)[(*n)++] = (struct found){steps[i], head.serial};
-        else if (warn)
+        else if (why.code == FAULT_SYSTEM) { /* says nothing about the file */
+            *f = why;
+            rc = f->code;
+        } else if (warn)
             log0_line(LOG_WARN, "%s: not usable as a checkpoint", why.text);
         free(path);
     }

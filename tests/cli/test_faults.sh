@@ -37,7 +37,8 @@ starved() {
     rm -r "$dir"
 }
 
-# starve RANKS RANK N: N calls, most of them after the tokenizer has been read.
+# starve RANKS RANK N STRIDE: N calls, every STRIDE-th from the last one back: there the
+# steps are, before them all that is read; one of that too.
 starve() {
     local calls i running=()
     mkdir -p "$tmp/sound"
@@ -47,7 +48,7 @@ starve() {
     calls=$(cat "$tmp/sound/count.$2")
     [ "$calls" -gt 500 ] || die "only $calls calls were counted"
     for ((i = 0; i < $3; i++)); do
-        starved "$1" "$2" $((calls - i * i * calls / ($3 * $3))) &
+        starved "$1" "$2" $((i ? calls - i * $4 : calls / 2)) &
         running+=($!)
         if [ ${#running[@]} -ge 4 ]; then
             for pid in "${running[@]}"; do wait "$pid" || exit 1; done
@@ -57,11 +58,11 @@ starve() {
     for pid in ${running[@]+"${running[@]}"}; do wait "$pid" || exit 1; done
     checks=$((checks + $3))
 }
-starve 1 0 10
-starve 3 0 8
-starve 3 2 8
-starve 5 1 8 # a learner that is not the root
-starve 5 4 8
+starve 1 0 20 17
+starve 3 0 24 11
+starve 3 2 20 13
+starve 5 1 6 23 # a learner that is not the root
+starve 5 4 6 41
 
 # -- files that can't be written -------------------------------------------------------
 fresh
