@@ -1,8 +1,9 @@
 /* fail_alloc.c - preloaded: one allocation of the program on one rank fails.
  *
  * Counts the calls of malloc, calloc and realloc made by the program itself (not by its
- * libraries).  FAIL_RANK's call number FAIL_AT (from 1) returns NULL; at the end
- * FAIL_COUNT.<rank> gets the number of calls that were made.
+ * libraries), from when the file FAIL_AFTER, if given, is there.  FAIL_RANK's call
+ * number FAIL_AT (from 1) returns NULL; at the end FAIL_COUNT.<rank> gets the number of
+ * calls.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -13,10 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static uintptr_t low, high; /* of the program's text */
 static long calls, fail_at;
-static const char *rank = "0", *count_to;
+static const char *rank = "0", *count_to, *after;
 
 static int find_text(struct dl_phdr_info *info, size_t size, void *unused)
 {
@@ -36,6 +38,7 @@ __attribute__((constructor)) static void set_up(void)
     if (getenv("OMPI_COMM_WORLD_RANK"))
         rank = getenv("OMPI_COMM_WORLD_RANK");
     count_to = getenv("FAIL_COUNT");
+    after = getenv("FAIL_AFTER");
     if (at && who && !strcmp(who, rank))
         fail_at = strtol(at, NULL, 10);
     dl_iterate_phdr(find_text, NULL);
@@ -60,6 +63,9 @@ static int fails(void *from)
 {
     if ((uintptr_t)from < low || (uintptr_t)from >= high)
         return 0;
+    if (after && access(after, F_OK))
+        return 0;
+    after = NULL;
     errno = ENOMEM;
     return ++calls == fail_at;
 }

@@ -20,35 +20,45 @@ X
 chmod +x "$tmp/short"
 ${CC:-cc} -shared -fPIC -O1 -o "$tmp/fail_alloc.so" "$OLDPWD/tests/cli/fail_alloc.c"
 
-# starved RANKS RANK CALL: the call must fail, unless the rank does not come to it (how
-# often it waits for a tick differs).
+# starving DIR RANKS: the command; two steps, saved at the end only.
+starving() {
+    on "$2" "$tmp/short" train "$job" --set run.dir="$1" --set run.steps=2 \
+        --set run.save_every=0 --set data.eval= --set "ranks.learners=$((1 + $2 / 4))" \
+        --set loss.kl_coef=0.1
+}
+
+# starved RANKS RANK CALL [FILE]: the call must fail, unless the rank does not come to it
+# (how often it waits for a tick differs).  CALL counts from when FILE is in the run.
 starved() {
-    local rc=0 err dir=$tmp/starved.$1.$2.$3
+    local rc=0 err dir=$tmp/starved.$1.$2.$3${4:+.step}
     mkdir "$dir"
-    err=$(FAIL_RANK=$2 FAIL_AT=$3 FAIL_COUNT=$dir/count on "$1" "$tmp/short" train "$job" \
-        --set run.dir="$dir" --set run.steps=2 --set "ranks.learners=$((1 + $1 / 4))" \
-        --set loss.kl_coef=0.1 2>&1 >/dev/null) || rc=$?
+    [ -z "${4:-}" ] || export FAIL_AFTER=$dir/r/$4
+    err=$(FAIL_RANK=$2 FAIL_AT=$3 FAIL_COUNT=$dir/count starving "$dir" "$1" 2>&1 >/dev/null) ||
+        rc=$?
     if [ $rc -eq 0 ] && [ "$(cat "$dir/count.$2")" -lt "$3" ]; then
         return 0
     fi
     [ $rc -eq 71 ] || die "call $3 of rank $2 of $1: status $rc: ${err:0:2000}"
     [ "$(grep -cE '^dapo: |; ending the job$' <<<"$err")" -eq 1 ] ||
         die "call $3 of rank $2 of $1: not one sentence: ${err:0:2000}"
-    rm -r "$dir"
 }
 
-# starve RANKS RANK N STRIDE: N calls, every STRIDE-th from the last one back: there the
-# steps are, before them all that is read; one of that too.
+# starve RANKS RANK N STRIDE [FILE]: N calls: every STRIDE-th from FILE on, or else from
+# the last one back and one of those that read the inputs.
 starve() {
-    local calls i running=()
-    mkdir -p "$tmp/sound"
-    FAIL_COUNT=$tmp/sound/count ok on "$1" "$tmp/short" train "$job" \
-        --set run.dir="$tmp/sound" --set run.name="n$1-$2" --set run.steps=2 \
-        --set "ranks.learners=$((1 + $1 / 4))" --set loss.kl_coef=0.1
-    calls=$(cat "$tmp/sound/count.$2")
-    [ "$calls" -gt 500 ] || die "only $calls calls were counted"
+    local calls i k running=()
+    if [ -z "${5:-}" ]; then
+        FAIL_COUNT=$tmp/count ok starving "$tmp/sound$1-$2" "$1"
+        calls=$(cat "$tmp/count.$2")
+        [ "$calls" -gt 500 ] || die "only $calls calls were counted"
+    fi
     for ((i = 0; i < $3; i++)); do
-        starved "$1" "$2" $((i ? calls - i * $4 : calls / 2)) &
+        if [ -n "${5:-}" ]; then
+            k=$((1 + i * $4))
+        else
+            k=$((i ? calls - i * $4 : calls / 2))
+        fi
+        starved "$1" "$2" "$k" ${5:+"$5"} &
         running+=($!)
         if [ ${#running[@]} -ge 4 ]; then
             for pid in "${running[@]}"; do wait "$pid" || exit 1; done
@@ -58,11 +68,14 @@ starve() {
     for pid in ${running[@]+"${running[@]}"}; do wait "$pid" || exit 1; done
     checks=$((checks + $3))
 }
-starve 1 0 20 17
-starve 3 0 24 11
-starve 3 2 20 13
-starve 5 1 6 23 # a learner that is not the root
-starve 5 4 6 41
+second=rollouts/step-000001.h5 # the second step begins when it is there
+starve 1 0 8 31
+starve 1 0 8 9 $second
+starve 3 0 6 31
+starve 3 0 12 4 $second
+starve 3 2 6 4 $second
+starve 5 1 5 6 $second # a learner that is not the root
+starve 5 4 4 7
 
 # -- files that can't be written -------------------------------------------------------
 fresh
