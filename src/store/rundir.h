@@ -27,6 +27,7 @@ struct store {
     size_t window;  /* bytes packed before each write of rows */
     size_t call;    /* most bytes of one broadcast */
     int64_t piece;  /* values under one checksum */
+    int lock;       /* rank 0: keeps other jobs out while it is open; else -1 */
     bool syncs;     /* the first rank of its node, which syncs files for all of them */
     bool reserve;   /* room on the disk before writing; off in a test only */
 };

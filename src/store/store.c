@@ -1,10 +1,12 @@
 /* store.c - opening a run directory, and which of its checkpoints is the newest. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,6 +39,29 @@ static void sweep(const char *folder)
         closedir(d);
 }
 
+/* Two jobs in one directory would sweep away and replace each other's files.  A file
+ * system without locks lets both in. */
+static int lock_run(struct store *s, struct fault *f)
+{
+    char *path = path_join(s->dir, "lock", f);
+    int rc = path ? 0 : f->code;
+
+    if (!rc) {
+        s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (s->lock < 0)
+            rc = fault_set(f, FAULT_FILE, "%s: can't be opened: %s", path,
+                           strerror(errno));
+        else if (flock(s->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+            rc =
+                fault_set(f, FAULT_FILE,
+                          "%s: another job is writing into this run; wait until it has "
+                          "ended, or choose another run.name",
+                          path);
+    }
+    free(path);
+    return rc;
+}
+
 static int make_folders(struct store *s, struct fault *f)
 {
     char *index = path_join(s->dir, "run.h5" TMP_SUFFIX, f);
@@ -46,6 +71,8 @@ static int make_folders(struct store *s, struct fault *f)
         rc = dir_make(s->rollouts, f);
     if (!rc)
         rc = dir_make(s->checkpoints, f);
+    if (!rc)
+        rc = lock_run(s, f);
     if (!rc) {
         sweep(s->rollouts);
         sweep(s->checkpoints);
@@ -224,6 +251,7 @@ static int new_store(struct store **out, struct comm *c, const char *dir,
         return f->code;
     *s = (struct store){.comm = c, .window = WINDOW, .piece = PIECE, .call = CALL};
     s->reserve = true;
+    s->lock = -1;
     s->dir = path_join(dir, "", f);
     s->rollouts = path_join(dir, "rollouts", f);
     s->checkpoints = path_join(dir, "checkpoints", f);
@@ -289,6 +317,8 @@ void store_close_all(struct store *s)
 {
     if (!s)
         return;
+    if (s->lock >= 0)
+        close(s->lock);
     free(s->dir);
     free(s->rollouts);
     free(s->checkpoints);

@@ -15,7 +15,7 @@ run() {
         --set run.dir="$tmp/runs" --set run.name="$name" --set run.steps=2 \
         --set data.train="$tmp/task/train.jsonl" --set data.eval= \
         --set admission.groups=3 --set admission.group_size=4 --set rollout.slots=6 \
-        --set optimizer.lr=1e-3 "$@"
+        --set optimizer.lr=1e-3 --set optimizer.updates_per_step=2 "$@"
 }
 
 # metric RUN STEP NAME: its value.

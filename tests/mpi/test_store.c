@@ -510,7 +510,25 @@ static void index_is_a_table_of_the_steps(void)
     store_close_all(s);
 }
 
+/* A directory is one job's to write into, anyone's to read. */
+static void a_second_job_is_kept_out(void)
+{
+    const char *dir = run_path("locked");
+    struct store *first, *second;
+    struct fault f = FAULT_INIT;
+
+    CHECK_OK(store_open_all(&first, check_comm, dir, &f), &f);
+    CHECK_INT(store_open_all(&second, check_comm, dir, &f), FAULT_FILE);
+    CHECK(!second && strstr(f.text, "another job"));
+    f = (struct fault)FAULT_INIT;
+    CHECK_OK(store_view_all(&second, check_comm, dir, &f), &f);
+    store_close_all(second);
+    store_close_all(first);
+    CHECK_OK(store_open_all(&second, check_comm, dir, &f), &f);
+    store_close_all(second);
+}
+
 CASES_MPI(CASE(invariant_8_every_value_comes_back), CASE(file_does_not_depend_on_ranks),
           CASE(a_step_without_groups), CASE(invariant_1_unbalanced_ledger_is_refused),
           CASE(bad_groups_are_refused), CASE(failures_are_one_sentence),
-          CASE(index_is_a_table_of_the_steps));
+          CASE(index_is_a_table_of_the_steps), CASE(a_second_job_is_kept_out));
