@@ -17,7 +17,8 @@ packages=(
     # to look at runs
     hdf5-tools python3 python3-h5py python3-pandas python3-matplotlib python3-venv
     # to test and lint
-    libcunit1-dev clang clang-format clang-tidy libclang-rt-14-dev shellcheck shfmt
+    libcunit1-dev jq procps clang clang-format clang-tidy libclang-rt-14-dev shellcheck
+    shfmt
 )
 
 missing_packages() {
