@@ -14,6 +14,10 @@ leaks=0
 [ "${how[0]}" != unit ] || leaks=1
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=$leaks:allocator_may_return_null=1}
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
+# Open MPI makes and removes this folder with each mpirun; of two that start and end at
+# once one may fail.  With a folder in it, it stays.
+host=$(uname -n)
+mkdir -p "${TMPDIR:-/tmp}/ompi.${host%%.*}.$(id -u)/keep"
 for t in "$@"; do
     out=$(mktemp)
     case ${how[0]} in
