@@ -15,22 +15,28 @@
 
 static int sum_f32_all(void *ctx, float *x, size_t n, struct fault *f)
 {
+    const struct among *a = ctx;
+
     (void)f;
-    comm_sum_f32_all(ctx, SCOPE_LEARNERS, x, n);
+    comm_sum_f32_all(a->comm, a->scope, x, n);
     return 0;
 }
 
 static int sum_f64_all(void *ctx, double *x, size_t n, struct fault *f)
 {
+    const struct among *a = ctx;
+
     (void)f;
-    comm_sum_f64_all(ctx, SCOPE_LEARNERS, x, n);
+    comm_sum_f64_all(a->comm, a->scope, x, n);
     return 0;
 }
 
 static int max_f64_all(void *ctx, double *x, size_t n, struct fault *f)
 {
+    const struct among *a = ctx;
+
     (void)f;
-    comm_max_f64_all(ctx, SCOPE_LEARNERS, x, n);
+    comm_max_f64_all(a->comm, a->scope, x, n);
     return 0;
 }
 
@@ -77,7 +83,9 @@ int session_open(struct session *s, struct comm *c, const struct config *cfg,
     int rc;
 
     *s = (struct session){.comm = c, .cfg = cfg};
-    s->reduce = (struct learner_reduce){c, sum_f32_all, sum_f64_all, max_f64_all};
+    s->learners = (struct among){c, SCOPE_LEARNERS};
+    s->reduce =
+        (struct learner_reduce){&s->learners, sum_f32_all, sum_f64_all, max_f64_all};
     if (!*cfg->model.path)
         return fault_set(f, FAULT_CONFIG,
                          "model.path is not set: name a Hugging Face directory");

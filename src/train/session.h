@@ -27,6 +27,12 @@ struct prompt_set {
     int64_t n, too_long;
 };
 
+/* Whom the learner's reductions are among. */
+struct among {
+    struct comm *comm;
+    enum scope scope;
+};
+
 struct session {
     struct comm *comm;
     const struct config *cfg;
@@ -42,9 +48,10 @@ struct session {
     struct admission *admission; /* root */
     struct store *store;
     struct identity identity;
-    struct learner_reduce reduce;
-    int64_t step, cursor; /* steps done; prompts drawn for good */
-    int64_t updates;      /* policy version: updates in the weights */
+    struct among learners;        /* who learns: SCOPE_LEARNERS; sft: the world */
+    struct learner_reduce reduce; /* its ctx is the session's `learners` */
+    int64_t step, cursor;         /* steps done; prompts drawn for good */
+    int64_t updates;              /* policy version: updates in the weights */
     double metrics[METRIC_COUNT];
     double started; /* clock when the step began */
 };

@@ -16,27 +16,6 @@ struct example {
     int n_prompt;
 };
 
-static int sum_f32_all(void *ctx, float *x, size_t n, struct fault *f)
-{
-    (void)f;
-    comm_sum_f32_all(ctx, SCOPE_WORLD, x, n);
-    return 0;
-}
-
-static int sum_f64_all(void *ctx, double *x, size_t n, struct fault *f)
-{
-    (void)f;
-    comm_sum_f64_all(ctx, SCOPE_WORLD, x, n);
-    return 0;
-}
-
-static int max_f64_all(void *ctx, double *x, size_t n, struct fault *f)
-{
-    (void)f;
-    comm_max_f64_all(ctx, SCOPE_WORLD, x, n);
-    return 0;
-}
-
 /* Prompt, solution, and the first stop id: what generation is to end with. */
 static int encode(const struct session *s, int64_t row, struct example *e,
                   struct fault *f)
@@ -90,7 +69,6 @@ static int make_share(const struct session *s, const struct example *e, int n,
 static int update_all(struct session *s, int64_t number, struct example *e,
                       struct sequence *seq, struct fault *f)
 {
-    struct learner_reduce reduce = {s->comm, sum_f32_all, sum_f64_all, max_f64_all};
     int n = (int)s->cfg->sft.batch, count = 0, rc = 0;
     struct update_metrics m;
 
@@ -104,7 +82,7 @@ static int update_all(struct session *s, int64_t number, struct example *e,
         rc = make_share(s, e, n, seq, &count, f);
     rc = comm_agree_all(s->comm, rc, f);
     if (!rc)
-        rc = learner_supervised_all(s->learner, seq, count, &reduce, &m, f);
+        rc = learner_supervised_all(s->learner, seq, count, &s->reduce, &m, f);
     if (!rc && (number % 20 == 0 || number + 1 == s->cfg->run.steps))
         log0_line(LOG_INFO,
                   "sft update=%" PRId64 " loss=%.4f norm=%.3f lr=%.3g tokens=%" PRId64
@@ -137,6 +115,7 @@ static int open_all(struct session *s, struct comm *c, const struct config *cfg,
 {
     int rc = session_open(s, c, cfg, f);
 
+    s->learners.scope = SCOPE_WORLD; /* every rank learns */
     if (!rc && !*cfg->sft.out)
         rc = fault_set(f, FAULT_CONFIG, "sft.out is not set: name a folder to write");
     if (!rc && !*cfg->data.train)
