@@ -1,7 +1,7 @@
 # Makefile of dapo.  `make help` lists the targets.
 #
 # config.mk (not in the repository; env/*.example.mk are examples) sets what differs on a
-# cluster: CC, MPICC, MPIRUN, PKG_CONFIG, HDF5_CFLAGS, HDF5_LIBS, CFLAGS_ARCH, CFLAGS,
+# cluster: CC, MPICC, MPIRUN, PKG_CONFIG, HDF5_CFLAGS, HDF5_LIBS, FLINT, CFLAGS_ARCH, CFLAGS,
 # LDLIBS, PYTHON.  Where it exists, `make deps` installs nothing.
 -include config.mk
 
@@ -23,7 +23,7 @@ export DAPO_PYTHON ?= $(firstword $(wildcard $(CURDIR)/build/venv/bin/python) $(
 # Modules in the order of the layers (README, "Map of the modules"): each may use those
 # before it.  CORE may use neither MPI nor HDF5: it is compiled without their headers and
 # unit tests link it without their libraries, so reaching upward does not build.
-CORE := base config text data reward backend model rollout admission learner
+CORE := base config text data math reward backend model rollout admission learner
 JOB := comm store train cmd
 
 CFLAGS_ARCH ?= -march=native
@@ -37,7 +37,13 @@ OPT.asan := -O1 -g -fsanitize=address,undefined -fno-omit-frame-pointer \
 # bits.
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc $(CFLAGS_ARCH) $(OPT.$(MODE)) \
 	-fno-math-errno -ffp-contract=off $(WARN) $(CFLAGS) -MMD -MP
-LIBS := -ljansson -lpcre2-8 -lutf8proc -linih -lxxhash -ldnnl -lm -lpthread
+# FLINT (balls of Arb) decides what exact arithmetic alone can't; `dapo config` says which
+# was found.  3.0 and later hold Arb; before, it is a library of its own, which Debian
+# calls flint-arb.  FLINT= builds without; FLINT='-lflint -larb' says where it is.
+ifeq ($(origin FLINT),undefined)
+FLINT := $(shell env/flint.sh "$(CC)" $(CFLAGS_ARCH) $(CFLAGS) $(LDLIBS))
+endif
+LIBS := -ljansson -lpcre2-8 -lutf8proc -linih -lxxhash -ldnnl $(FLINT) -lgmp -lm -lpthread
 HDF5_CFLAGS ?= $(shell $(PKG_CONFIG) --cflags hdf5-openmpi 2>/dev/null)
 HDF5_LIBS ?= $(shell $(PKG_CONFIG) --libs hdf5-openmpi 2>/dev/null)
 
@@ -78,6 +84,7 @@ $(MPI) $(BENCH): $(B)/%: $(B)/%.o $(B)/tests/check.o $(B)/tests/check_mpi.o \
 	@$(MPICC) $(ALL_CFLAGS) -o $@ $^ -lcunit $(HDF5_LIBS) $(LIBS) $(LDLIBS)
 
 COMPILE = $(CC)
+$(call objects,math): ALL_CFLAGS += $(if $(FLINT),-DHAVE_FLINT)
 $(call objects,$(JOB)) $(addsuffix .o,$(MPI) $(BENCH)) $(B)/tests/check_mpi.o: \
 	COMPILE = $(MPICC) $(HDF5_CFLAGS)
 $(B)/tests/%.o: ALL_CFLAGS += -Itests

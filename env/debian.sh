@@ -13,7 +13,8 @@ packages=(
     # to build
     gcc make pkg-config git bsdextrautils openmpi-bin libopenmpi-dev libpmix-dev
     libhdf5-openmpi-dev libdnnl-dev libjansson-dev libpcre2-dev libutf8proc-dev
-    libinih-dev libxxhash-dev zlib1g-dev
+    libinih-dev libxxhash-dev zlib1g-dev libgmp-dev libmpfr-dev libflint-dev
+    libflint-arb-dev
     # to look at runs
     hdf5-tools python3 python3-h5py python3-pandas python3-matplotlib python3-venv
     # to test and lint

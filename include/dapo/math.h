@@ -1,0 +1,95 @@
+/* math.h - whether two answers are the same mathematics.
+ *
+ * Texts in, a verdict out: LaTeX or plain text is normalised, parsed into a tree, and
+ * compared: containers (sets, tuples, intervals, relations, matrices ...) element by
+ * element, scalars by a ladder of tests of which each answers or passes on.  Bounded
+ * before every operation, never by interruption: no text makes it hang, abort, or take
+ * much memory.  What can't be decided within the bounds is UNKNOWN.
+ *
+ * The ladder, in order: equal texts; words; exact rationals (GMP); evaluation modulo a
+ * prime at random points (Schwartz 1980, Zippel 1979); balls (Johansson, Arb, 2017);
+ * the separation bound of Burnikel, Funke, Mehlhorn, Schirra and Schmitt (ESA 2001);
+ * numeric acceptance, flagged; the decimal rule.  Balls and what follows them need
+ * FLINT, which is optional at build time: without it they are UNKNOWN.
+ */
+#ifndef DAPO_MATH_H
+#define DAPO_MATH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "dapo/fault.h"
+
+/* Version of these decisions; part of REWARD_VERSION. */
+#define MATH_VERSION "math-1"
+
+/* X(name, printed) */
+#define MATH_VERDICT_LIST(X)                                                     \
+    X(EQUAL, "equal")                                                            \
+    X(EQUAL_NUMERIC, "equal-numeric") /* to 1,000 digits, but without a proof */ \
+    X(DIFFERENT, "different")                                                    \
+    X(UNKNOWN, "unknown") /* not decided within the bounds */
+enum math_verdict {
+#define X(name, text) MATH_##name,
+    MATH_VERDICT_LIST(X)
+#undef X
+        MATH_VERDICT_COUNT
+};
+const char *math_verdict_text(enum math_verdict v);
+
+/* X(name, printed) - the step that decided. */
+#define MATH_STEP_LIST(X)                                                      \
+    X(NONE, "none")                                                            \
+    X(TEXT, "text")           /* the same text after normalisation */          \
+    X(WORDS, "words")         /* words, compared as words */                   \
+    X(RATIONAL, "rational")   /* exact rational numbers */                     \
+    X(MODULAR, "modular")     /* modulo a prime at random points */            \
+    X(BALL, "ball")           /* disjoint balls at a point */                  \
+    X(BOUND, "bound")         /* closer than two different values can be */    \
+    X(NUMERIC, "numeric")     /* equal to the highest precision, no proof */   \
+    X(DECIMAL, "decimal")     /* within half a unit of the sixth decimal */    \
+    X(UNIT, "unit")           /* units that differ or don't convert */         \
+    X(SHAPE, "shape")         /* another kind of object, or another size */    \
+    X(ELEMENT, "element")     /* an element, bound or entry without a match */ \
+    X(RELATION, "relation")   /* equations, inequalities */                    \
+    X(PARSE, "parse")         /* a side can't be read as mathematics */        \
+    X(LIMIT, "limit")         /* a side is over a bound on its size */         \
+    X(FUEL, "fuel")           /* the work allowed for one pair is spent */     \
+    X(UNDECIDED, "undecided") /* every step passed on */
+enum math_step {
+#define X(name, text) MATH_STEP_##name,
+    MATH_STEP_LIST(X)
+#undef X
+        MATH_STEP_COUNT
+};
+const char *math_step_text(enum math_step s);
+
+struct math_result {
+    enum math_verdict verdict;
+    enum math_step step;
+    int64_t fuel; /* spent; a fixed number for a fixed pair, whatever ran before */
+};
+
+/* Work space of one thread: arena, literals, the random points.  At most about 8 MiB
+ * with the caches of FLINT, which math_free returns. */
+struct math; /* opaque */
+int math_new(struct math **out, struct fault *f);
+void math_free(struct math *m);
+
+/* Compare two answers, already extracted: bytes of any kind and length, need not end in
+ * NUL.  Symmetric, except that the gold's shape decides between `x = 5` and `5`.
+ * Deterministic: the same pair has the same result on every thread and after any other
+ * pairs.  Never fails: what is too long or unreadable is DIFFERENT or UNKNOWN with its
+ * step, and equal texts are always EQUAL. */
+void math_compare(struct math *m, const char *gold, size_t n_gold, const char *pred,
+                  size_t n_pred, struct math_result *out);
+/* The same, and print both normalised texts, both trees and each step's finding to
+ * `to`. */
+void math_explain(struct math *m, const char *gold, size_t n_gold, const char *pred,
+                  size_t n_pred, FILE *to, struct math_result *out);
+
+/* The libraries in use and their versions, "GMP 6.2.1, FLINT 2.9.0 with Arb 2.23.0" or
+ * "GMP 6.2.1, no FLINT". */
+const char *math_libraries(void);
+
+#endif
