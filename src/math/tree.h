@@ -67,17 +67,17 @@ enum node_kind {
     NODE_KIND_COUNT
 };
 
-#define FN_LIST(X)                                                                    \
-    X(SIN, "sin")                                                                     \
-    X(COS, "cos") X(TAN, "tan") X(COT, "cot") X(SEC, "sec") X(CSC, "csc")             \
-        X(ASIN, "arcsin") X(ACOS, "arccos") X(ATAN, "arctan") X(ACOT, "arccot")       \
-            X(ASEC, "arcsec") X(ACSC, "arccsc") X(SINH, "sinh") X(COSH, "cosh")       \
-                X(TANH, "tanh") X(COTH, "coth") X(ASINH, "arsinh") X(ACOSH, "arcosh") \
-                    X(ATANH, "artanh") X(LN, "ln") X(LOG, "log") X(EXP, "exp")        \
-                        X(FLOOR, "floor") X(CEIL, "ceil") X(RE, "Re") X(IM, "Im")     \
-                            X(ARG, "arg") X(CONJ, "conj") X(GCD, "gcd") X(LCM, "lcm") \
-                                X(MAX, "max") X(MIN, "min") X(MOD, "mod")             \
-                                    X(SGN, "sgn") X(GAMMA, "Gamma") X(DET, "det")
+/* clang-format off */
+#define FN_LIST(X) \
+    X(SIN, "sin") X(COS, "cos") X(TAN, "tan") X(COT, "cot") X(SEC, "sec") \
+    X(CSC, "csc") X(ASIN, "arcsin") X(ACOS, "arccos") X(ATAN, "arctan") \
+    X(ACOT, "arccot") X(ASEC, "arcsec") X(ACSC, "arccsc") X(SINH, "sinh") \
+    X(COSH, "cosh") X(TANH, "tanh") X(COTH, "coth") X(ASINH, "arsinh") \
+    X(ACOSH, "arcosh") X(ATANH, "artanh") X(LN, "ln") X(LOG, "log") X(EXP, "exp") \
+    X(FLOOR, "floor") X(CEIL, "ceil") X(RE, "Re") X(IM, "Im") X(ARG, "arg") \
+    X(CONJ, "conj") X(GCD, "gcd") X(LCM, "lcm") X(MAX, "max") X(MIN, "min") \
+    X(MOD, "mod") X(SGN, "sgn") X(GAMMA, "Gamma") X(DET, "det")
+/* clang-format on */
 enum fn {
 #define X(name, text) FN_##name,
     FN_LIST(X)
