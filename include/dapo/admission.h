@@ -44,14 +44,37 @@
 #include "dapo/group.h"
 
 /* X(name, printed) - order of admission.refill's choices. */
-#define REFILL_LIST(X)                                                          \
-    X(STREAM, "stream") /* launch while P(needed) >= speculation; no barrier */ \
-    X(WAVES, "waves")   /* launch what is missing, wait for all of it, repeat */
+#define REFILL_LIST(X)                                                           \
+    X(STREAM, "stream") /* launch while P(needed) >= speculation; no barrier */  \
+    X(WAVES, "waves")   /* launch what is missing, wait for all of it, repeat */ \
+    X(FULL, "full")     /* launch full_multiplier * B, wait for all, repeat (verl) */
 enum refill {
 #define X(name, text) REFILL_##name,
     REFILL_LIST(X)
 #undef X
         REFILL_COUNT
+};
+
+/* X(name, printed) - whose verdicts count first: admission.order. */
+#define ORDER_LIST(X)                                                           \
+    X(CANDIDATE, "candidate")   /* draw order: timing can't choose the batch */ \
+    X(COMPLETION, "completion") /* who is complete first; biased to the short */
+enum order_rule {
+#define X(name, text) ORDER_##name,
+    ORDER_LIST(X)
+#undef X
+        ORDER_COUNT
+};
+
+/* X(name, printed) - what becomes of groups behind the last trained one. */
+#define SURPLUS_LIST(X)                                                             \
+    X(DISCARD, "discard") /* billed as surplus or cancelled; prompts are redrawn */ \
+    X(RESUME, "resume")   /* they go on as the next step's first candidates */
+enum surplus {
+#define X(name, text) SURPLUS_##name,
+    SURPLUS_LIST(X)
+#undef X
+        SURPLUS_COUNT
 };
 
 /* X(name, printed) - why a step closed. */
@@ -60,7 +83,10 @@ enum refill {
     X(FULL, "full")                     /* B trainable groups */                       \
     X(MAX_CANDIDATES, "max_candidates") /* M*B candidates resolved, fewer trainable */ \
     X(DATA_EXHAUSTED, "data_exhausted") /* no prompt left to draw */                   \
-    X(STOPPED, "stopped")               /* the run was asked to stop */
+    X(MAX_CANDIDATE_TOKENS, "max_candidate_tokens") /* the next would go over it */    \
+    X(MAX_TRAIN_TOKENS, "max_train_tokens") /* the next to train would go over it */   \
+    X(MAX_SECONDS, "max_seconds")           /* out of time: not a matter of order */   \
+    X(STOPPED, "stopped")                   /* the run was asked to stop */
 enum closed_by {
 #define X(name, text) CLOSED_##name,
     CLOSED_LIST(X)
@@ -72,13 +98,34 @@ const char *closed_text(enum closed_by c);
 struct admission_config {
     int groups;             /* B >= 1 */
     int size;               /* G >= 1 (>= 2 if dynamic) */
-    int64_t max_candidates; /* M*B >= B */
+    int64_t max_candidates; /* M*B >= B; 0 = no bound (strict) */
     enum refill refill;
+    int full_multiplier; /* refill = full: groups of a round over B, >= 1 */
+    enum order_rule order;
+    enum surplus surplus;         /* resume needs order = candidate, refill = stream */
+    int max_age;                  /* resume: steps a group may have waited, >= 1 */
+    int64_t max_candidate_tokens; /* budgets of a step, 0 = none; see below */
+    int64_t max_train_tokens;
     bool dynamic;           /* false: exactly B candidates, all trained (GRPO) */
     double speculation;     /* launch threshold in [0, 1] */
     double prior_trainable; /* P(trainable) before anything was seen, in (0, 1) */
     double prior_weight;    /* groups the prior is worth, > 0 */
 };
+
+/* What earlier visits say of a prompt; each class has its own estimates. */
+#define HISTORY_LIST(X)                                                  \
+    X(NEW, "new")             /* not visited */                          \
+    X(ALL_WRONG, "all_wrong") /* the last visit's verdicts, all wrong */ \
+    X(ALL_CORRECT, "all_correct")                                        \
+    X(MIXED, "mixed")
+enum history {
+#define X(name, text) HISTORY_##name,
+    HISTORY_LIST(X)
+#undef X
+        HISTORY_COUNT
+};
+/* The class after a visit with these verdicts (complete: finished = size). */
+enum history history_after(int correct, int size);
 
 struct admission; /* opaque */
 
@@ -106,6 +153,11 @@ int admission_begin(struct admission *a, int64_t available, struct fault *f);
  * replica's count, and stop at the first false: the answer depends on verdicts, not on
  * who asks. */
 bool admission_launch(struct admission *a, int free_slots, int64_t *index);
+/* What is known of the prompt of the candidate just launched; to be told before the
+ * next call of admission_launch, else it is HISTORY_NEW.  FAULT_BUG if it has verdicts.
+ */
+int admission_history(struct admission *a, int64_t index, enum history h,
+                      struct fault *f);
 /* The next candidate to cancel; false if there is none.  Each is named once per start.
  * All that is cut or failed, and all that is unfinished when the step closes, is named,
  * unless every member is accounted for already. */
@@ -113,9 +165,9 @@ bool admission_cancel(struct admission *a, int64_t *index);
 /* Whether the step is closed, and why; CLOSED_STOPPED before the first step.  Changes
  * only within admission_begin, _stop and the events below. */
 enum closed_by admission_closed(const struct admission *a);
-/* Close it from outside (CLOSED_STOPPED): its batch is that of the longest resolved
- * prefix.  No effect on a closed step. */
-void admission_stop(struct admission *a);
+/* Close it from outside (CLOSED_STOPPED or CLOSED_MAX_SECONDS): its batch is that of
+ * the longest resolved prefix.  No effect on a closed step. */
+void admission_stop(struct admission *a, enum closed_by why);
 
 /* -- events ------------------------------------------------------------------------ */
 /* All return 0 or FAULT_BUG, which leaves everything as it was: an unknown candidate or
@@ -152,6 +204,16 @@ const int64_t *admission_batch(const struct admission *a, int *n);
 int64_t admission_consumed(const struct admission *a);
 /* Candidates started so far: the numbers are below it. */
 int64_t admission_started(const struct admission *a);
+/* surplus = resume: the candidates [consumed, started) of a closed step go on: the next
+ * begin numbers them 0, 1, ... in the same order with the verdicts they have, and
+ * resolves those over max_age as FATE_STALE.  How many there are; 0 with discard, and
+ * for the caller's members: do not cut them, report those that finish from then on in
+ * the next step.  A member's tokens are reported once, in full, when it ends. */
+int64_t admission_carried(const struct admission *a);
+/* Tokens of the members of carried candidates that were reported: before this step
+ * (`in`), and by now (`out`, 0 while the step is open).  The bill with them: tokens
+ * reported in this step + in = sum of the ledger + out. */
+void admission_carried_tokens(const struct admission *a, int64_t *in, int64_t *out);
 /* Tokens by fate; their sum is every token reported (invariant 1).  While the step is
  * open, what is not complete stands under cancelled and nothing under trained. */
 void admission_ledger(const struct admission *a, int64_t tokens[FATE_COUNT]);
@@ -162,10 +224,10 @@ int64_t admission_known(const struct admission *a);
 /* q[k] = P(trainable | the first k verdicts were equal), k in [0, G); fixed within a
  * step.  q[0] is the share of trainable groups, worth a metric. */
 double admission_estimate(const struct admission *a, int k);
-/* The counts behind the estimates, carried between steps and in checkpoints: [n]
- * doubles, *n = admission_state_size.  They follow only candidates that decided a
- * batch, in candidate order, so they do not depend on timing either.  Set between steps
- * (FAULT_BUG within one); FAULT_DATA if the numbers are no counts. */
+/* The counts behind the estimates and the carried candidates' verdicts, for
+ * checkpoints: [n] doubles, *n = admission_state_size.  They follow only candidates
+ * that decided a batch, in candidate order, so they do not depend on timing either. Set
+ * between steps (FAULT_BUG within one); FAULT_DATA if the numbers are no counts. */
 int admission_state_size(const struct admission *a);
 void admission_state_get(const struct admission *a, double *state);
 int admission_state_set(struct admission *a, const double *state, struct fault *f);

@@ -289,10 +289,10 @@ enum closed_by admission_closed(const struct admission *a)
     return a->closed;
 }
 
-void admission_stop(struct admission *a)
+void admission_stop(struct admission *a, enum closed_by why)
 {
     if (!a->closed)
-        close_step(a, CLOSED_STOPPED);
+        close_step(a, why);
 }
 
 /* -- events ------------------------------------------------------------------------ */

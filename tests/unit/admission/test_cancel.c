@@ -81,13 +81,13 @@ static void a_stop_trains_the_resolved_prefix(void)
     give(a, 2, 0, "0");
     give(a, 3, 0, "01");
     CHECK_INT(cancels(a, &first), 0);
-    admission_stop(a);
+    admission_stop(a, CLOSED_STOPPED);
     closed_is(a, "stopped", 2);
     batch_is(a, "0");
     CHECK_INT(cancels(a, &first), 1);
     CHECK_INT(first, 2);
     give(a, 2, 1, "1");
-    admission_stop(a);
+    admission_stop(a, CLOSED_STOPPED);
     closed_is(a, "stopped", 2);
     ledger_is(a,
               (int64_t[FATE_COUNT]){
