@@ -109,7 +109,7 @@ static void wrong_job_files_are_refused(void)
         {"[optimizer]\nlr =\n", "want a number"},
         {"[data]\nshuffle = yes\n", "want true or false"},
         {"[model]\ncompute = fp16\n", "want one of f32|bf16"},
-        {"[admission]\norder = completion\n", "want one of candidate"},
+        {"[admission]\norder = random\n", "want one of candidate|completion"},
         {"[run]\nname = a/b\n", "without '/'"},
         {"[run]\nname = \\q\n", "unknown escape"},
         {"[run]\nsteps = 1\n[loss]\nclip_low = 0.1\n[run]\nsteps = 2\n", "set twice"},
