@@ -12,13 +12,29 @@
 # Starts in a row of one job without a new checkpoint before it gives up.
 : "${DAPO_IDLE_STARTS:=3}"
 
+# srun, or where a site wants it (DAPO_LAUNCH=mpirun) Open MPI's own launcher.  mpirun gets
+# signals from this shell only: submit with --signal=B:USR1@S.  It passes USR1 on and
+# returns the ranks' 75; at TERM it kills them.
+job_launch() {
+    case ${DAPO_LAUNCH:-srun} in
+    srun)
+        exec srun --mpi="${DAPO_MPI:-pmix}" --kill-on-bad-exit=1 \
+            --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" "$@"
+        ;;
+    mpirun)
+        # shellcheck disable=SC2086
+        exec mpirun ${DAPO_MPIRUN_FLAGS-} -n "$SLURM_NTASKS" "$@"
+        ;;
+    *) echo "slurm: DAPO_LAUNCH=$DAPO_LAUNCH: want srun or mpirun" >&2 && exit 64 ;;
+    esac
+}
+
 # Run "$@" under srun, wait for it through signals, return its status.  srun's is the
 # highest of its ranks'; --kill-on-bad-exit asks the others with TERM, which the ranks of
 # `dapo train` take as USR1, so that a clean stop stays 75.
 job_step() {
     local pid signalled=0 rc
-    srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" \
-        "$@" &
+    job_launch "$@" &
     pid=$!
     trap 'signalled=1; kill -USR1 "$pid" 2>/dev/null || true' USR1 TERM
     while :; do
@@ -81,16 +97,47 @@ job_run() {
     return "$rc"
 }
 
-# dapo_train JOB.ini [--set section.key=value]...
-dapo_train() {
-    local settings dir
-    [[ -x bin/dapo ]] || { echo "slurm: no bin/dapo in $PWD: run make first" && return 1; }
+# dapo_setting SECTION KEY JOB.ini [--set ...]: one resolved value.
+dapo_setting() {
+    local section=$1 key=$2 settings
+    shift 2
     settings=$(bin/dapo config "$@" --bare) || return
     # Long values go on in indented lines after a backslash.
-    dir=$(sed -e ':a' -e '/\\$/{N;s/\\\n *//;ba}' <<<"$settings" | awk '
-        /^\[/ { section = $1 }
-        section == "[run]" && $1 == "dir" { sub(/^dir = /, ""); dir = $0 }
-        section == "[run]" && $1 == "name" { sub(/^name = /, ""); name = $0 }
-        END { print dir "/" name }')
-    job_run "$dir" bin/dapo train "$@"
+    sed -e ':a' -e '/\\$/{N;s/\\\n *//;ba}' <<<"$settings" |
+        awk -v section="[$section]" -v key="$key" '
+            /^\[/ { at = $1 }
+            at == section && $1 == key { sub(/^[^=]*= /, ""); print }'
+}
+
+# dapo_train JOB.ini [--set section.key=value]...
+dapo_train() {
+    local dir name
+    [[ -x bin/dapo ]] || { echo "slurm: no bin/dapo in $PWD: run make first" && return 1; }
+    dir=$(dapo_setting run dir "$@") || return
+    name=$(dapo_setting run name "$@") || return
+    job_run "$dir/$name" bin/dapo train "$@"
+}
+
+# dapo_export RUN: the newest checkpoint as RUN/export, unless that is newer already.
+dapo_export() {
+    local run=$1 latest
+    latest=$run/checkpoints/$(cat "$run/checkpoints/latest") || return
+    if [[ ! $run/export/model.safetensors -nt $latest ]]; then
+        rm -rf "$run/export"
+        bin/dapo export "$run" "$run/export"
+    fi
+}
+
+# sweep_point N KEY=V,V...: the N-th point (from 0) of the product, a KEY=V a line.
+sweep_point() {
+    local n=$1 i values point=''
+    shift
+    for ((i = $#; i > 0; i--)); do
+        IFS=, read -ra values <<<"${!i#*=}"
+        ((${#values[@]})) || { echo "slurm: no values in ${!i}" >&2 && return 64; }
+        point="${!i%%=*}=${values[n % ${#values[@]}]}"$'\n'$point
+        n=$((n / ${#values[@]}))
+    done
+    ((n == 0)) || { echo "slurm: task $SLURM_ARRAY_TASK_ID is behind the last point" >&2 && return 64; }
+    printf %s "$point"
 }
