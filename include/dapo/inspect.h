@@ -24,6 +24,8 @@ struct inspect_run {
     int64_t newest; /* step of the checkpoint written last that opens; -1: none */
 };
 int inspect_run(struct inspect_run *out, const char *dir, struct fault *f);
+/* The same without a look into the checkpoints: newest = -1. */
+int inspect_list(struct inspect_run *out, const char *dir, struct fault *f);
 void inspect_run_free(struct inspect_run *r);
 /* Path of a run's step file or checkpoint in a new string; NULL with a fault. */
 char *inspect_step_path(const char *dir, int64_t step, struct fault *f);
@@ -57,5 +59,33 @@ int inspect_checkpoint(struct inspect_checkpoint *out, const char *path,
 void inspect_checkpoint_free(struct inspect_checkpoint *k);
 /* Its weights into params[n_params], each piece against its checksum. */
 int inspect_params(const char *path, float *params, int64_t n_params, struct fault *f);
+
+/* Read all of a step file and hold it against itself: columns of equal length, offsets
+ * that fit, every sum of tokens and verdicts, the ledger (invariants 1, 8), ids and
+ * log-probs of possible values.  FAULT_DATA with the first thing that is wrong. */
+int inspect_check_step(const char *path, struct fault *f);
+/* All of a checkpoint: its head and every piece of every array against its checksum. */
+int inspect_check_checkpoint(const char *path, struct fault *f);
+
+/* A whole run directory, file by file, read only. */
+enum inspect_level { INSPECT_OK, INSPECT_WARNING, INSPECT_DAMAGED };
+struct inspect_finding {
+    enum inspect_level level;
+    char file[64];  /* below the run directory: "rollouts/step-000003.h5" */
+    char text[256]; /* what is the matter; empty if nothing is */
+};
+struct inspect_findings {
+    size_t n, cap;
+    struct inspect_finding *item;
+    int64_t resumes; /* step of the newest checkpoint that is whole; -1: none */
+};
+/* Checks every step file and checkpoint as above, that no step is missing, `latest`,
+ * the index, job.ini, leftovers of a killed job.  `progress` (may be NULL) is called
+ * before each file.  FAULT_FILE if `dir` is no run directory; damage is not a fault but
+ * a finding. */
+int inspect_check_run(struct inspect_findings *out, const char *dir,
+                      void (*progress)(size_t done, size_t all, const char *file),
+                      struct fault *f);
+void inspect_findings_free(struct inspect_findings *x);
 
 #endif

@@ -127,4 +127,13 @@ int store_set_aside_all(struct store *s, int64_t step, struct fault *f);
  * [step][metric].  Rank 0 works, all agree. */
 int store_index_all(struct store *s, struct fault *f);
 
+struct inspect_findings; /* inspect.h */
+
+/* Put a run directory in order after damage, never deleting or rewriting what is there:
+ * files found damaged move to DIR/damaged/, below their own folder's name; `latest`
+ * names the newest whole checkpoint; the index is rebuilt.  `x` is what
+ * inspect_check_run found in it, on rank 0. */
+int store_repair_all(struct store *s, const struct inspect_findings *x,
+                     struct fault *f);
+
 #endif

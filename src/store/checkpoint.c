@@ -93,9 +93,8 @@ static int write_all(struct draft *d, const struct head *head,
     return draft_agree_all(d, f);
 }
 
-/* checkpoints/latest, for people and scripts.  Readers of ours go by serial number, so
- * it needs no sync of its own. */
-static int name_latest(struct store *s, int64_t step, struct fault *f)
+/* Readers of ours go by serial number, so it needs no sync of its own. */
+int name_latest(struct store *s, int64_t step, struct fault *f)
 {
     char *path = path_join(s->checkpoints, "latest", f);
     char *tmp = path_join(s->checkpoints, "latest" TMP_SUFFIX, f);

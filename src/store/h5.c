@@ -1,8 +1,11 @@
 /* h5.c - see h5.h. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "dapo/mem.h"
 #include "store/h5.h"
 
 /* Upward from where it went wrong: the first message is the innermost. */
@@ -341,4 +344,44 @@ void h5_read(struct h5 *h, hid_t column, hid_t type, hsize_t first, hsize_t n,
         h5_check(
             h, H5Dread(column, type, memory, space, H5P_DEFAULT, data ? data : &none));
     h5_drop(h, mark);
+}
+
+int h5_open_file(struct h5 *h, hid_t *file, const char *path, struct fault *f)
+{
+    *h = H5_INIT;
+    *file = H5I_INVALID_HID;
+    if (access(path, R_OK))
+        return fault_set(f, FAULT_FILE, "%s: can't be opened: %s", path,
+                         strerror(errno));
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* we report, once */
+    h->code = FAULT_DATA;
+    if (H5Fis_hdf5(path) == 0)
+        h5_fail(h, "is not an HDF5 file, or not a complete one");
+    else
+        *file = h5_keep(h, H5Fopen(path, H5F_ACC_RDONLY, h5_access(h)));
+    return 0;
+}
+
+int64_t *h5_read_i64(struct h5 *h, hid_t file, const char *name, int64_t want,
+                     struct fault *f)
+{
+    int mark = h->n;
+    hid_t column = h->bad ? -1 : h5_keep(h, H5Dopen2(file, name, H5P_DEFAULT));
+    hid_t type = h->bad ? -1 : h5_keep(h, H5Dget_type(column)), base = type;
+    int64_t *data = NULL;
+    hsize_t n;
+
+    if (!h->bad && H5Tget_class(type) == H5T_ENUM)
+        base = h5_keep(h, H5Tget_super(type));
+    if (!h->bad && H5Tequal(base, H5T_NATIVE_INT64) <= 0)
+        h5_fail(h, "a column is of another type");
+    column = h5_open_column(h, file, name, type, &n);
+    if (!h->bad && (int64_t)n != want)
+        h5_fail(h, "its columns disagree in length");
+    if (!h->bad)
+        data = mem_new(n, sizeof *data, "a column", f);
+    if (data)
+        h5_read(h, column, type, 0, n, data);
+    h5_drop(h, mark);
+    return data;
 }

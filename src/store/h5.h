@@ -76,4 +76,12 @@ void h5_write(struct h5 *h, hid_t column, hid_t type, hsize_t first, hsize_t n,
 void h5_read(struct h5 *h, hid_t column, hid_t type, hsize_t first, hsize_t n,
              void *data);
 
+/* Open an existing file to read from it; what goes wrong inside it is FAULT_DATA.
+ * Returns FAULT_FILE if it can't be opened at all. */
+int h5_open_file(struct h5 *h, hid_t *file, const char *path, struct fault *f);
+/* A whole column of int64, or of an enumeration over it, of `want` items in a new
+ * array; NULL on failure (h), or out of memory (*f). */
+int64_t *h5_read_i64(struct h5 *h, hid_t file, const char *name, int64_t want,
+                     struct fault *f);
+
 #endif

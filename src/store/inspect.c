@@ -1,9 +1,7 @@
 /* inspect.c - see inspect.h. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "dapo/inspect.h"
 #include "dapo/log.h"
@@ -13,29 +11,12 @@
 #define MOST_METRICS 4096
 #define MOST_CALL (INT64_C(1) << 28) /* values of one read: 1 GiB */
 
-/* Open `path` for reading into *h; failures are the file's. */
-static int open_file(struct h5 *h, hid_t *file, const char *path, struct fault *f)
-{
-    *h = H5_INIT;
-    *file = H5I_INVALID_HID;
-    if (access(path, R_OK))
-        return fault_set(f, FAULT_FILE, "%s: can't be opened: %s", path,
-                         strerror(errno));
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* we report, once */
-    h->code = FAULT_DATA;
-    if (H5Fis_hdf5(path) == 0)
-        h5_fail(h, "is not an HDF5 file, or not a complete one");
-    else
-        *file = h5_keep(h, H5Fopen(path, H5F_ACC_RDONLY, h5_access(h)));
-    return 0;
-}
-
 int inspect_kind(enum inspect_kind *out, const char *path, struct fault *f)
 {
     struct h5 h;
     hid_t file;
     char kind[16] = "";
-    int rc = open_file(&h, &file, path, f);
+    int rc = h5_open_file(&h, &file, path, f);
 
     if (rc)
         return rc;
@@ -97,7 +78,7 @@ static int find_newest(struct inspect_run *r, const char *dir, struct fault *f)
     return 0;
 }
 
-int inspect_run(struct inspect_run *out, const char *dir, struct fault *f)
+int inspect_list(struct inspect_run *out, const char *dir, struct fault *f)
 {
     char *rollouts = path_join(dir, "rollouts", f);
     char *checkpoints = path_join(dir, "checkpoints", f);
@@ -108,11 +89,18 @@ int inspect_run(struct inspect_run *out, const char *dir, struct fault *f)
         rc = step_list(rollouts, &out->steps, &out->n_steps, f);
     if (!rc)
         rc = step_list(checkpoints, &out->checkpoints, &out->n_checkpoints, f);
-    if (!rc)
-        rc = find_newest(out, dir, f);
     free(rollouts);
     free(checkpoints);
     if (rc)
+        inspect_run_free(out);
+    return rc;
+}
+
+int inspect_run(struct inspect_run *out, const char *dir, struct fault *f)
+{
+    int rc = inspect_list(out, dir, f);
+
+    if (!rc && (rc = find_newest(out, dir, f)))
         inspect_run_free(out);
     return rc;
 }
@@ -195,7 +183,7 @@ int inspect_step(struct inspect_step *out, const char *path, struct fault *f)
     struct visit v = {.s = out, .f = f};
     struct h5 h;
     hid_t file, metrics;
-    int rc = open_file(&h, &file, path, f);
+    int rc = h5_open_file(&h, &file, path, f);
 
     *out = (struct inspect_step){0};
     if (rc)
@@ -283,7 +271,7 @@ static int read_tensors(struct inspect_checkpoint *k, const char *path, struct f
     struct tensor_columns c = {0};
     struct h5 h;
     hid_t file;
-    int rc = open_file(&h, &file, path, f);
+    int rc = h5_open_file(&h, &file, path, f);
     const int64_t n = k->n_tensors;
     const hid_t i64 = H5T_NATIVE_INT64;
 
@@ -385,7 +373,7 @@ int inspect_params(const char *path, float *params, int64_t n_params, struct fau
                          "%s: holds %" PRId64 " parameters, the model has %" PRId64,
                          path, head.n_params, n_params);
     sums = mem_new((size_t)head_pieces(&head), sizeof *sums, "checksums", f);
-    rc = sums ? open_file(&h, &file, path, f) : f->code;
+    rc = sums ? h5_open_file(&h, &file, path, f) : f->code;
     if (!rc) {
         read_pieces(&h, file, &head, params, sums);
         rc = h5_end(&h, path, f);

@@ -39,6 +39,9 @@ char *step_path(const char *folder, int64_t step, struct fault *f);
 /* Steps of the files in a folder, ascending, in a new array of *n; rank 0's work. */
 int step_list(const char *folder, int64_t **steps, size_t *n, struct fault *f);
 
+/* Let checkpoints/latest, for people and scripts, name this step; rank 0's work. */
+int name_latest(struct store *s, int64_t step, struct fault *f);
+
 struct draft {
     struct store *store;
     struct h5 h;
