@@ -47,9 +47,12 @@ const char *fate_text(enum fate f);
 
 struct completion {
     int n_tokens;    /* generated tokens, the stop id included */
-    int cap;         /* room in ids and logprobs */
+    int n_carried;   /* the first of these: generated in earlier steps than this one */
+    int cap;         /* room in ids, logprobs and versions */
     int *ids;        /* [n_tokens] */
     float *logprobs; /* [n_tokens] nats, full vocabulary, at the training temperature */
+    int *versions;   /* [n_tokens] the policy version that drew each token */
+    int version;     /* the one that draws the next */
     enum finish finish;
     bool correct, answer_found;
     double raw_reward;     /* e.g. +1 / -1 */
@@ -63,7 +66,12 @@ struct completion {
 struct group {
     int64_t index;          /* candidate number within its step, in draw order */
     int64_t prompt;         /* row of the prompt file */
-    int64_t policy_version; /* optimizer updates in the weights that generated it */
+    int64_t policy_version; /* optimizer updates in the weights that began it; with
+                               admission.surplus = resume later tokens may have been
+                               drawn by newer ones: completion.versions */
+    int64_t born_step;      /* the step that began it, whose number its draws are keyed
+                               by; -1 before rollout_submit */
+    int64_t born_index;     /* its candidate number there */
     int replica;            /* which replica generated it */
     enum fate fate;
     double started_s, finished_s; /* seconds since the step began */
@@ -77,10 +85,15 @@ struct group {
 struct group *group_new(int64_t index, int64_t prompt, const int *prompt_ids,
                         int n_prompt, int size, struct fault *f);
 void group_free(struct group *g);
-/* Append one token.  0 or FAULT_SYSTEM. */
+/* Append one token, drawn by c->version.  0 or FAULT_SYSTEM. */
 int completion_add(struct completion *c, int id, float logprob, struct fault *f);
+/* Back to the first n_carried tokens, as the step began: a member that ended since is
+ * unfinished again, without a verdict. */
+void completion_rewind(struct completion *c);
 /* Sum of n_tokens. */
 int64_t group_tokens(const struct group *g);
+/* Sum of n_carried. */
+int64_t group_carried(const struct group *g);
 /* Members with correct = true. */
 int group_correct(const struct group *g);
 /* Invariant 9: trainable iff 0 < correct < G as integers; the shaped reward has no

@@ -7,8 +7,9 @@
  *
  * On the CPU backend a completion's ids and log-probs are the same bits whatever else
  * is in the batch (invariant 4); draws are keyed by (seed, use, step, candidate,
- * member, position), position 0 being the first generated token.  The step counts
- * modulo 2^32, candidate numbers are below 2^32.
+ * member, position), position 0 being the first generated token; step and candidate are
+ * those the group was first submitted under.  The step counts modulo 2^32, candidate
+ * numbers are below 2^32.
  *
  * Members get slots in order of submission, then of member number; nobody overtakes.  A
  * member starts when a slot and every page it can ever need are free, so it is never
@@ -55,10 +56,19 @@ int rollout_pages(const struct rollout_config *c);
 void rollout_begin(struct rollout *r, int64_t step, int64_t policy_version);
 
 /* Take over `g` (from group_new); its members queue for slots in order of submission.
- * Sets its policy_version, and later started_s and finished_s (first and last token, in
- * seconds since rollout_begin).  On a fault `g` stays the caller's: FAULT_DATA if the
- * prompt is empty, over max_prompt or has an id out of range; FAULT_BUG if the
- * candidate is held already, has no members or has tokens. */
+ * Sets its born_step, born_index and policy_version, and later started_s and finished_s
+ * (first and last token, in seconds since rollout_begin).
+ *
+ * A group that was begun in an earlier step (rollout_release) goes on: its finished
+ * members stay as they are and are not told again; the others' prompts and tokens are
+ * computed anew under the present weights, then they draw on.  Tokens and log-probs
+ * that are there stay.  Under unchanged weights that gives the tokens, to the bit, that
+ * would have come without the interruption.
+ *
+ * On a fault `g` stays the caller's: FAULT_DATA if the prompt is empty, over max_prompt
+ * or has an id out of range, or tokens do; FAULT_BUG if the candidate is held already
+ * or has no members, or a member can't go on (cancelled, failed, max_tokens reached).
+ */
 int rollout_submit(struct rollout *r, struct group *g, struct fault *f);
 
 /* Members waiting or being decoded. */
@@ -87,6 +97,9 @@ void rollout_cancel(struct rollout *r, int64_t index);
  * that rollout_next has not told.  NULL if it is unknown or still has unfinished
  * members. */
 struct group *rollout_take(struct rollout *r, int64_t index);
+/* The same, but unfinished members stay FINISH_NONE with the tokens they have: the
+ * group can be submitted again.  NULL if it is unknown. */
+struct group *rollout_release(struct rollout *r, int64_t index);
 
 struct rollout_stats {                      /* since rollout_begin */
     int64_t iterations, decoded, prefilled; /* iterations, tokens, prompt tokens */

@@ -36,6 +36,7 @@ struct group *group_new(int64_t index, int64_t prompt, const int *prompt_ids,
         return NULL;
     g->index = index;
     g->prompt = prompt;
+    g->born_step = -1;
     g->n_prompt = n_prompt;
     g->size = size;
     g->prompt_ids = mem_new((size_t)n_prompt, sizeof(int), "a prompt", f);
@@ -58,6 +59,7 @@ void group_free(struct group *g)
     for (int i = 0; g->members && i < g->size; i++) {
         free(g->members[i].ids);
         free(g->members[i].logprobs);
+        free(g->members[i].versions);
         free(g->members[i].answer);
     }
     free(g->members);
@@ -70,20 +72,40 @@ int completion_add(struct completion *c, int id, float logprob, struct fault *f)
     if (c->n_tokens == c->cap) {
         int cap = c->cap ? 2 * c->cap : 32;
         int *ids = realloc(c->ids, (size_t)cap * sizeof *ids);
+        int *versions;
         float *lp;
 
         if (ids)
             c->ids = ids;
+        versions = realloc(c->versions, (size_t)cap * sizeof *versions);
+        if (versions)
+            c->versions = versions;
         lp = realloc(c->logprobs, (size_t)cap * sizeof *lp);
         if (lp)
             c->logprobs = lp;
-        if (!ids || !lp)
+        if (!ids || !versions || !lp)
             return fault_set(f, FAULT_SYSTEM, "no memory for a completion");
         c->cap = cap;
     }
     c->ids[c->n_tokens] = id;
+    c->versions[c->n_tokens] = c->version;
     c->logprobs[c->n_tokens++] = logprob;
     return 0;
+}
+
+void completion_rewind(struct completion *c)
+{
+    bool ended = c->finish == FINISH_STOP || c->finish == FINISH_LENGTH;
+
+    if (ended && c->n_tokens == c->n_carried)
+        return; /* it ended in an earlier step */
+    c->n_tokens = c->n_carried;
+    c->finish = FINISH_NONE;
+    c->correct = c->answer_found = false;
+    c->raw_reward = c->length_penalty = c->shaped_reward = 0;
+    free(c->answer);
+    c->answer = NULL;
+    c->answer_offset = -1;
 }
 
 int64_t group_tokens(const struct group *g)
@@ -92,6 +114,15 @@ int64_t group_tokens(const struct group *g)
 
     for (int i = 0; i < g->size; i++)
         n += g->members[i].n_tokens;
+    return n;
+}
+
+int64_t group_carried(const struct group *g)
+{
+    int64_t n = 0;
+
+    for (int i = 0; i < g->size; i++)
+        n += g->members[i].n_carried;
     return n;
 }
 

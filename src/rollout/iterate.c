@@ -27,8 +27,8 @@ static int draw(struct rollout *r, const float *logits, struct fault *f)
         const struct slot *p = &r->s.slots[b->seq[i]];
         const struct group *g = p->e->g;
 
-        r->u[i] = random_uniform(r->c.seed, r->c.use, (uint32_t)r->step,
-                                 (uint32_t)g->index, (uint32_t)p->member,
+        r->u[i] = random_uniform(r->c.seed, r->c.use, (uint32_t)g->born_step,
+                                 (uint32_t)g->born_index, (uint32_t)p->member,
                                  (uint32_t)g->members[p->member].n_tokens);
     }
     return r->be->sample(r->drawn, r->logp, logits, r->u, b->busy,
@@ -59,7 +59,6 @@ static int append(struct rollout *r, struct slot *p, int id, float logp,
     }
     if ((rc = completion_add(c, id, logp, f)))
         return rc;
-    p->next = id;
     p->pos++;
     r->stats.decoded++;
     if (is_stop(r, id))

@@ -144,6 +144,27 @@ void rollout_begin(struct rollout *r, int64_t step, int64_t policy_version)
     r->began = clock_now();
 }
 
+/* It ended of itself in an earlier step, or can go on from its tokens. */
+static int check_member(const struct rollout *r, const struct group *g, int member,
+                        struct fault *f)
+{
+    const struct completion *m = &g->members[member];
+    bool ended = m->finish == FINISH_STOP || m->finish == FINISH_LENGTH;
+    bool open = m->finish == FINISH_NONE && m->n_tokens < r->c.max_tokens;
+
+    if ((!ended && !open) || (g->born_step < 0 && m->n_tokens > 0))
+        return fault_set(f, FAULT_BUG, "candidate %lld, member %d can't go on",
+                         (long long)g->index, member);
+    for (int t = 0; t < m->n_tokens; t++)
+        if (m->ids[t] < 0 || m->ids[t] >= model_real_vocab(r->m))
+            return fault_set(f, FAULT_DATA,
+                             "candidate %lld, member %d: token %d is id %d, outside "
+                             "the model's [0, %d)",
+                             (long long)g->index, member, t, m->ids[t],
+                             model_real_vocab(r->m));
+    return 0;
+}
+
 static int check_group(const struct rollout *r, const struct group *g, struct fault *f)
 {
     int vocab = model_real_vocab(r->m);
@@ -169,10 +190,12 @@ static int check_group(const struct rollout *r, const struct group *g, struct fa
                              "prompt %lld: token %d is id %d, outside the model's "
                              "[0, %d)",
                              (long long)g->prompt, i, g->prompt_ids[i], vocab);
-    for (int i = 0; i < g->size; i++)
-        if (g->members[i].finish != FINISH_NONE || g->members[i].n_tokens != 0)
-            return fault_set(f, FAULT_BUG, "candidate %lld was generated before",
-                             (long long)g->index);
+    for (int i = 0; i < g->size; i++) {
+        int rc = check_member(r, g, i, f);
+
+        if (rc)
+            return rc;
+    }
     return 0;
 }
 
@@ -202,8 +225,15 @@ int rollout_submit(struct rollout *r, struct group *g, struct fault *f)
 
     if (rc || (rc = reserve_events(r, g->size, f)) || (rc = sched_add(&r->s, g, f)))
         return rc;
-    r->unfinished += g->size;
-    g->policy_version = r->policy_version;
+    if (g->born_step < 0) {
+        g->born_step = r->step;
+        g->born_index = g->index;
+        g->policy_version = r->policy_version;
+    }
+    for (int i = 0; i < g->size; i++) {
+        r->unfinished += g->members[i].finish == FINISH_NONE;
+        g->members[i].version = (int)r->policy_version;
+    }
     return 0;
 }
 
@@ -244,18 +274,33 @@ void rollout_cancel(struct rollout *r, int64_t index)
     sched_cancel(&r->s, e);
 }
 
-struct group *rollout_take(struct rollout *r, int64_t index)
+static struct group *let_go(struct rollout *r, struct entry *e)
 {
-    struct entry *e = sched_find(&r->s, index);
     int kept = r->first_event;
 
-    if (!e || e->ended < e->g->size)
-        return NULL;
     for (int i = r->first_event; i < r->n_events; i++)
         if (r->events[i].e != e)
             r->events[kept++] = r->events[i];
     r->n_events = kept;
     return sched_remove(&r->s, e);
+}
+
+struct group *rollout_take(struct rollout *r, int64_t index)
+{
+    struct entry *e = sched_find(&r->s, index);
+
+    return e && e->ended == e->g->size ? let_go(r, e) : NULL;
+}
+
+struct group *rollout_release(struct rollout *r, int64_t index)
+{
+    struct entry *e = sched_find(&r->s, index);
+
+    if (!e)
+        return NULL;
+    r->unfinished -= e->g->size - e->ended;
+    sched_cancel(&r->s, e);
+    return let_go(r, e);
 }
 
 struct rollout_stats rollout_stats(const struct rollout *r)

@@ -142,8 +142,11 @@ int sched_add(struct sched *s, struct group *g, struct fault *f)
     }
     e->g = g;
     e->serial = s->serial++;
+    for (int i = 0; i < g->size; i++)
+        e->ended += g->members[i].finish != FINISH_NONE;
+    e->waiting = g->size - e->ended;
     s->held[s->n++] = e;
-    s->waiting += g->size;
+    s->waiting += e->waiting;
     return 0;
 }
 
@@ -170,11 +173,6 @@ struct group *sched_remove(struct sched *s, struct entry *e)
     e->g = NULL;
     entry_free(e);
     return g;
-}
-
-static int waiting_in(const struct entry *e)
-{
-    return e->g->size - e->started;
 }
 
 static bool is_filled(const struct entry *e)
@@ -231,9 +229,10 @@ static void start(struct sched *s, struct entry *e)
     int *row = s->first + (size_t)i * (size_t)s->stride;
     struct slot *slot = &s->slots[i];
 
-    *slot = (struct slot){.e = e, .member = e->started++};
-    slot->next = g->prompt_ids[cached];
-    slot->pos = cached;
+    while (g->members[e->next].finish != FINISH_NONE)
+        e->next++;
+    *slot = (struct slot){.e = e, .member = e->next++, .pos = cached};
+    e->waiting--;
     slot->n_pages = shared + member_pages(s, g->n_prompt);
     for (int k = 0; k < shared; k++) {
         pages_share(&s->pages, e->pages[k]);
@@ -252,9 +251,9 @@ static void start_members(struct sched *s, struct entry *e)
 {
     int need = member_pages(s, e->g->n_prompt);
 
-    while (waiting_in(e) && s->running < s->n_slots && s->pages.n_free >= need)
+    while (e->waiting && s->running < s->n_slots && s->pages.n_free >= need)
         start(s, e);
-    if (!waiting_in(e))
+    if (!e->waiting)
         drop_prompt(s, e);
 }
 
@@ -262,19 +261,19 @@ static void admit_and_start(struct sched *s)
 {
     struct wants w = {0};
 
-    while (s->head < s->n && !waiting_in(s->held[s->head]))
+    while (s->head < s->n && !s->held[s->head]->waiting)
         s->head++;
     for (int i = s->head; i < s->n; i++) {
         struct entry *e = s->held[i];
 
-        if (!waiting_in(e))
+        if (!e->waiting)
             continue;
         if (!e->admitted && !admit(s, e, &w))
             break;
         if (is_filled(e) && !w.members)
             start_members(s, e);
-        w.members += waiting_in(e);
-        w.pages += (int64_t)waiting_in(e) * member_pages(s, e->g->n_prompt);
+        w.members += e->waiting;
+        w.pages += (int64_t)e->waiting * member_pages(s, e->g->n_prompt);
     }
 }
 
@@ -285,16 +284,45 @@ static void add_row(struct batch *b, int id, int seq, int pos)
     b->pos[b->rows++] = pos;
 }
 
-/* Admitted groups that are not filled are fewer than the slots: see admit. */
-static void add_prompts(struct sched *s)
+/* The token at a position of the slot's sequence. */
+static int token_at(const struct slot *p, int pos)
 {
-    int seq = s->n_slots, left = s->chunk;
+    const struct group *g = p->e->g;
+
+    return pos < g->n_prompt ? g->prompt_ids[pos]
+                             : g->members[p->member].ids[pos - g->n_prompt];
+}
+
+/* Where the token is fed whose logits the next draw is from. */
+static int last_pos(const struct slot *p)
+{
+    return p->e->g->n_prompt - 1 + p->e->g->members[p->member].n_tokens;
+}
+
+/* Members that go on from an earlier step: what they have drawn, but for the last. */
+static int add_earlier(struct sched *s)
+{
+    int left = s->chunk;
+
+    for (int i = 0; i < s->n_slots && left > 0; i++) {
+        struct slot *p = &s->slots[i];
+
+        for (; p->e && p->pos < last_pos(p) && left > 0; left--, p->pos++)
+            add_row(&s->batch, token_at(p, p->pos), i, p->pos);
+    }
+    return left;
+}
+
+/* Admitted groups that are not filled are fewer than the slots: see admit. */
+static void add_prompts(struct sched *s, int left)
+{
+    int seq = s->n_slots;
 
     for (int i = s->head; i < s->n && s->held[i]->admitted && left > 0; i++) {
         struct entry *e = s->held[i];
         int *row;
 
-        if (!waiting_in(e) || is_filled(e))
+        if (!e->waiting || is_filled(e))
             continue;
         assert(seq < 2 * s->n_slots);
         row = s->first + (size_t)seq * (size_t)s->stride;
@@ -312,11 +340,14 @@ void sched_plan(struct sched *s)
 
     b->rows = b->n_copy = 0;
     admit_and_start(s);
-    for (int i = 0; i < s->n_slots; i++)
-        if (s->slots[i].e)
-            add_row(b, s->slots[i].next, i, s->slots[i].pos);
+    for (int i = 0; i < s->n_slots; i++) {
+        const struct slot *p = &s->slots[i];
+
+        if (p->e && p->pos == last_pos(p))
+            add_row(b, token_at(p, p->pos), i, p->pos);
+    }
     b->busy = b->rows;
-    add_prompts(s);
+    add_prompts(s, add_earlier(s));
 }
 
 struct kv_map sched_map(const struct sched *s)
@@ -343,8 +374,9 @@ void sched_cancel(struct sched *s, struct entry *e)
     for (int i = 0; i < s->n_slots; i++)
         if (s->slots[i].e == e)
             sched_end(s, i);
-    s->waiting -= waiting_in(e);
-    e->started = e->ended = e->g->size;
+    s->waiting -= e->waiting;
+    e->waiting = 0;
+    e->ended = e->g->size;
     drop_prompt(s, e);
 }
 
@@ -356,9 +388,9 @@ int sched_room(const struct sched *s)
         const struct entry *e = s->held[i];
         int n = e->g->n_prompt;
 
-        if (!waiting_in(e))
+        if (!e->waiting)
             continue;
-        pages -= (int64_t)waiting_in(e) * member_pages(s, n);
+        pages -= (int64_t)e->waiting * member_pages(s, n);
         pages -= e->admitted ? 0 : prompt_pages(n);
     }
     pages -= prompt_pages(s->max_prompt);

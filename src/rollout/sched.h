@@ -27,13 +27,15 @@
 #include "dapo/group.h"
 #include "rollout/pages.h"
 
-/* A group inside the generator.  Members [0, started) have or had a slot. */
+/* A group inside the generator.  Members before `next` have or had a slot, or had
+ * ended when the group came. */
 struct entry {
     struct group *g;
     int64_t serial; /* order of submission */
     bool admitted;
     int filled;  /* prompt tokens in the cache, up to n_prompt - 1 */
-    int started; /* the next member to start */
+    int next;    /* no member before it waits */
+    int waiting; /* members without a slot yet */
     int ended;   /* members that finished or were cancelled */
     int n_pages; /* held for the members that wait */
     int *pages;  /* [n_pages] of the prompt without its last token */
@@ -43,17 +45,19 @@ struct entry {
 struct slot {
     struct entry *e;
     int member;
-    int next, pos; /* the token to feed and its position */
-    int n_pages;   /* named in the slot's row of the map */
+    int pos;     /* of the token to feed: the last one there is, or one before it while
+                    the tokens of an earlier step are computed anew */
+    int n_pages; /* named in the slot's row of the map */
 };
 
 struct page_copy {
     int dst, src, rows;
 };
 
-/* What the next iteration feeds: a row per busy slot, then rows of prompts. */
+/* What the next iteration feeds: a row per slot that draws, then rows of tokens that
+ * are there already: those of slots that catch up, and prompts. */
 struct batch {
-    int busy, rows;       /* rows [0, busy) are slots; their seq is the slot's number */
+    int busy, rows;       /* rows [0, busy) draw; their seq is the slot's number */
     int *ids, *seq, *pos; /* [slots + chunk] */
     int *out;             /* [slots] 0, 1, 2, ...: the rows whose logits are wanted */
     int n_copy;
@@ -90,7 +94,7 @@ void sched_reset(struct sched *s);
 int sched_add(struct sched *s, struct group *g, struct fault *f);
 /* The entry of a candidate; NULL if not held. */
 struct entry *sched_find(const struct sched *s, int64_t index);
-/* Let go of an entry whose members have all ended; returns its group. */
+/* Let go of an entry whose members have all ended (sched_cancel); returns its group. */
 struct group *sched_remove(struct sched *s, struct entry *e);
 
 /* Admit, start, and fill s->batch for the next iteration: 0 rows iff nothing is left.

@@ -98,7 +98,8 @@ static inline int drive_token(struct model *m, struct kv *kv, const int *ids, in
     return id;
 }
 
-/* Fill a group's members one by one, each token from a fresh forward of all before. */
+/* Fill a group's members one by one, from the tokens they have, each token from a fresh
+ * forward of all before. */
 static inline void drive_plainly(struct model *m, const struct rollout_config *c,
                                  int64_t step, struct group *g)
 {
@@ -111,6 +112,8 @@ static inline void drive_plainly(struct model *m, const struct rollout_config *c
     for (int k = 0; k < g->size; k++) {
         struct completion *o = &g->members[k];
 
+        for (int t = 0; t < o->n_tokens; t++)
+            ids[g->n_prompt + t] = o->ids[t];
         while (o->finish == FINISH_NONE) {
             float logp,
                 u = random_uniform(c->seed, c->use, (uint32_t)step, (uint32_t)g->index,

@@ -58,7 +58,11 @@ static struct group *make(int64_t index, int n_prompt, int size)
 struct bench {
     struct sched s;
     int *cell;
-    int64_t last_serial, last_member; /* of the latest start */
+    int64_t last_serial; /* of the latest start */
+    struct {
+        int64_t serial;
+        int member;
+    } in[16]; /* whom each slot had last */
     int starts, most_rows;
 };
 
@@ -78,6 +82,8 @@ static void bench_open(struct bench *t, int slots, int pages, int chunk, int max
     CHECK_OK(sched_new(&t->s, slots, pages, chunk, max_prompt, max_tokens, &f), &f);
     t->cell = mem_new((size_t)pages * KV_PAGE, sizeof(int), "cells", &f);
     t->last_serial = -1;
+    for (int i = 0; i < 16; i++)
+        t->in[i].serial = -1;
 }
 
 static void bench_close(struct bench *t)
@@ -98,7 +104,7 @@ static const struct entry *entry_of_seq(const struct bench *t, int row, int *mem
     const struct batch *b = &t->s.batch;
 
     *member = 0;
-    if (row < b->busy) {
+    if (b->seq[row] < t->s.n_slots) {
         *member = t->s.slots[b->seq[row]].member;
         return t->s.slots[b->seq[row]].e;
     }
@@ -146,8 +152,11 @@ static bool starts_in_order(struct bench *t)
         for (int i = 0; i < t->s.n_slots; i++) {
             const struct slot *p = &t->s.slots[i];
 
-            if (!p->e || p->e->serial != serial || p->pos != p->e->g->n_prompt - 1)
+            if (!p->e || p->e->serial != serial ||
+                (t->in[i].serial == serial && t->in[i].member == p->member))
                 continue;
+            t->in[i].serial = serial;
+            t->in[i].member = p->member;
             good &= serial >= t->last_serial;
             t->last_serial = serial;
             t->starts++;
@@ -155,22 +164,22 @@ static bool starts_in_order(struct bench *t)
     return good;
 }
 
-/* Move each slot on; a member ends after a length drawn for it. */
+/* Draw for each slot that draws; a member ends after a length drawn for it. */
 static void bench_advance(struct bench *t, int seed)
 {
-    for (int i = 0; i < t->s.n_slots; i++) {
-        struct slot *p = &t->s.slots[i];
+    for (int i = 0; i < t->s.batch.busy; i++) {
+        struct slot *p = &t->s.slots[t->s.batch.seq[i]];
+        struct completion *m = &p->e->g->members[p->member];
+        struct fault f = FAULT_INIT;
         int length;
 
-        if (!p->e)
-            continue;
         length = 1 + (int)random_below((uint64_t)t->s.max_tokens, (uint64_t)seed,
                                        RANDOM_TEST, (uint32_t)p->e->g->index,
                                        (uint32_t)p->member, 0, 0);
         p->pos++;
-        p->next = token_of(p->e->g, p->member, p->pos);
-        if (p->pos - p->e->g->n_prompt + 1 == length)
-            sched_end(&t->s, i);
+        CHECK_OK(completion_add(m, token_of(p->e->g, p->member, p->pos), 0, &f), &f);
+        if (m->n_tokens >= length)
+            sched_end(&t->s, t->s.batch.seq[i]);
     }
 }
 
@@ -187,8 +196,29 @@ static int below(int n, int seed, int i, int what)
                              (uint32_t)what, 0);
 }
 
-/* Random groups and lengths under random slots, chunks and the tightest pages: all end,
- * nobody overtakes, no page is lost, every row sees its own sequence. */
+/* Tokens from an earlier step for some members; others had ended there.  Returns how
+ * many go on. */
+static int begin_earlier(struct group *g, int max_tokens, int seed)
+{
+    int open = 0;
+
+    for (int k = 0; k < g->size; k++) {
+        struct completion *m = &g->members[k];
+        int n = seed && below(2, seed, k, 7) ? below(max_tokens, seed, k, 8) : 0;
+        struct fault f = FAULT_INIT;
+
+        for (int t = 0; t < n; t++)
+            CHECK_OK(completion_add(m, token_of(g, k, g->n_prompt + t), 0, &f), &f);
+        if (n > 0 && below(4, seed, k, 9) == 0)
+            m->finish = FINISH_STOP;
+        open += m->finish == FINISH_NONE;
+    }
+    return open;
+}
+
+/* Random groups, some begun before, and lengths under random slots, chunks and the
+ * tightest pages: all end, nobody overtakes, no page is lost, every row sees its own
+ * sequence. */
 static void every_row_sees_its_own_sequence(void)
 {
     for (int seed = 0; seed < 60; seed++) {
@@ -206,7 +236,7 @@ static void every_row_sees_its_own_sequence(void)
             struct group *g =
                 make(i, 1 + below(max_prompt, seed, i, 5), 1 + below(6, seed, i, 6));
 
-            members += g->size;
+            members += begin_earlier(g, max_tokens, seed % 2 ? 100 * seed + i : 0);
             CHECK_OK(sched_add(&t.s, g, &f), &f);
         }
         for (; t.s.running + t.s.waiting > 0 && steps < 20000; steps++) {
