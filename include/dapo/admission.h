@@ -165,6 +165,8 @@ bool admission_cancel(struct admission *a, int64_t *index);
 /* Whether the step is closed, and why; CLOSED_STOPPED before the first step.  Changes
  * only within admission_begin, _stop and the events below. */
 enum closed_by admission_closed(const struct admission *a);
+/* 0, or the FAULT_SYSTEM that closed the step. */
+int admission_fault(const struct admission *a, struct fault *f);
 /* Close it from outside (CLOSED_STOPPED or CLOSED_MAX_SECONDS): its batch is that of
  * the longest resolved prefix.  No effect on a closed step. */
 void admission_stop(struct admission *a, enum closed_by why);
@@ -224,12 +226,15 @@ int64_t admission_known(const struct admission *a);
 /* q[k] = P(trainable | the first k verdicts were equal), k in [0, G); fixed within a
  * step.  q[0] is the share of trainable groups, worth a metric. */
 double admission_estimate(const struct admission *a, int k);
+/* The same of a class of history. */
+double admission_estimate_of(const struct admission *a, enum history h, int k);
 /* The counts behind the estimates and the carried candidates' verdicts, for
  * checkpoints: [n] doubles, *n = admission_state_size.  They follow only candidates
  * that decided a batch, in candidate order, so they do not depend on timing either. Set
  * between steps (FAULT_BUG within one); FAULT_DATA if the numbers are no counts. */
 int admission_state_size(const struct admission *a);
 void admission_state_get(const struct admission *a, double *state);
-int admission_state_set(struct admission *a, const double *state, struct fault *f);
+int admission_state_set(struct admission *a, const double *state, int n,
+                        struct fault *f);
 
 #endif

@@ -171,13 +171,8 @@ static int take_over(struct session *s, const struct checkpoint *k, struct fault
     s->updates = k->updates;
     if (s->learner)
         learner_set_updates(s->learner, k->updates);
-    if (!rc && s->admission) {
-        if (k->n_state != admission_state_size(s->admission))
-            return fault_set(f, FAULT_DATA,
-                             "the checkpoint holds %d admission estimates, not %d",
-                             k->n_state, admission_state_size(s->admission));
-        rc = admission_state_set(s->admission, k->state, f);
-    }
+    if (!rc && s->admission)
+        rc = admission_state_set(s->admission, k->state, k->n_state, f);
     return rc;
 }
 

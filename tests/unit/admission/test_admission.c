@@ -323,7 +323,7 @@ static void impossible_events_are_bugs(void)
     struct admission_config c = config(2, 2, 4);
     struct fault f = FAULT_INIT;
     struct admission *a = step(&c, ENDLESS);
-    double state[4] = {0};
+    double state[17] = {0};
 
     CHECK_INT(launch(a), 2);
     give(a, 0, 0, "1");
@@ -337,7 +337,7 @@ static void impossible_events_are_bugs(void)
     CHECK_INT(admission_cut(a, 7, 1, 1, &f), FAULT_BUG);
     CHECK_INT(admission_failed(a, 7, &f), FAULT_BUG);
     CHECK_INT(admission_begin(a, ENDLESS, &f), FAULT_BUG);
-    CHECK_INT(admission_state_set(a, state, &f), FAULT_BUG);
+    CHECK_INT(admission_state_set(a, state, 17, &f), FAULT_BUG);
     give(a, 0, 1, "0");
     CHECK_INT(admission_failed(a, 0, &f), FAULT_BUG);         /* it is complete */
     ledger_is(a, (int64_t[FATE_COUNT]){[FATE_SURPLUS] = 20}); /* open: none trained */

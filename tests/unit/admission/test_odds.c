@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "admission/estimate.h"
 #include "admission/odds.h"
 #include "check.h"
 #include "dapo/admission.h"
@@ -59,16 +60,16 @@ static void prior_is_that_of_a_symmetric_beta(void)
     static const double most[4] = {0.9, 0.9, 0.847359075, 0.792831321};
     double q[16];
 
-    odds_prior(q, 4, 0.6); /* uniform: E[p^k] = 1/(k+1), so 1 - (k+1)/5 */
+    estimate_prior(q, 4, 0.6); /* uniform: E[p^k] = 1/(k+1), so 1 - (k+1)/5 */
     for (int k = 0; k < 4; k++)
         CHECK_NEAR(q[k], 1 - (k ? k + 1 : 2) / 5.0, 1e-9);
-    odds_prior(q, 8, 0.5);
+    estimate_prior(q, 8, 0.5);
     for (int k = 0; k < 8; k++)
         CHECK_NEAR(q[k], half[k], 1e-8);
-    odds_prior(q, 16, 0.9);
+    estimate_prior(q, 16, 0.9);
     for (int k = 0; k < 4; k++)
         CHECK_NEAR(q[k], most[k], 1e-8);
-    odds_prior(q, 2, 0.7); /* out of reach: two verdicts differ with 1/2 at most */
+    estimate_prior(q, 2, 0.7); /* out of reach: two verdicts differ with 1/2 at most */
     CHECK_NEAR(q[0], 0.7, 0);
     CHECK_NEAR(q[1], 0.5, 1e-6);
 }
@@ -89,18 +90,18 @@ static void estimates_follow_groups(void)
     CHECK_OK(estimate_init(&e, 3, 0.5, 4, &f), &f);
     estimates_are(&e, 0.5, 0.5, 0.25);
     /* In the order of length 1, 1, 0: equal for k = 0, 1, 2. */
-    estimate_add(&e, (unsigned char[]){1, 1, 0}, (int64_t[]){5, 3, 9});
+    estimate_add(&e, HISTORY_NEW, (unsigned char[]){1, 1, 0}, (int64_t[]){5, 3, 9});
     estimate_update(&e);
     estimates_are(&e, 3.0 / 5, 3.0 / 5, 2.0 / 5);
     /* 1, 0, 0: k = 0, 1. */
-    estimate_add(&e, (unsigned char[]){0, 1, 0}, (int64_t[]){5, 3, 9});
+    estimate_add(&e, HISTORY_NEW, (unsigned char[]){0, 1, 0}, (int64_t[]){5, 3, 9});
     estimate_update(&e);
     estimates_are(&e, 4.0 / 6, 4.0 / 6, 2.0 / 5);
     /* Equal lengths go by member: 0, 0, 1. */
-    estimate_add(&e, (unsigned char[]){0, 0, 1}, (int64_t[]){7, 7, 7});
+    estimate_add(&e, HISTORY_NEW, (unsigned char[]){0, 0, 1}, (int64_t[]){7, 7, 7});
     estimate_update(&e);
     estimates_are(&e, 5.0 / 7, 5.0 / 7, 3.0 / 6);
-    estimate_add(&e, (unsigned char[]){1, 1, 1}, (int64_t[]){2, 7, 1});
+    estimate_add(&e, HISTORY_NEW, (unsigned char[]){1, 1, 1}, (int64_t[]){2, 7, 1});
     estimate_update(&e);
     estimates_are(&e, 5.0 / 8, 5.0 / 8, 3.0 / 7);
     /* Counts 4 4 3 and 3 3 2 weigh 15/16 in the next step: (2 + 3 c) / (4 + 4 c). */
@@ -122,7 +123,7 @@ static void a_step_teaches_what_it_consumed(void)
     struct fault f = FAULT_INIT;
     struct admission *a, *b;
     int64_t index;
-    double state[4];
+    double state[17];
 
     CHECK_OK(admission_new(&a, &c, &f), &f);
     CHECK_OK(admission_begin(a, 100, &f), &f);
@@ -136,26 +137,26 @@ static void a_step_teaches_what_it_consumed(void)
     for (int i = 0; i < 2; i++)
         CHECK_OK(admission_finished(a, 1, i, i == 0, 5, &f), &f);
     CHECK_INT(admission_closed(a), CLOSED_FULL);
-    CHECK_INT(admission_state_size(a), 4);
+    CHECK_INT(admission_state_size(a), 17);
     admission_state_get(a, state);
     CHECK_NEAR(state[0], 2, 0);
     CHECK_NEAR(state[1], 2, 0);
-    CHECK_NEAR(state[2], 1, 0);
-    CHECK_NEAR(state[3], 1, 0);
+    CHECK_NEAR(state[8], 1, 0);
+    CHECK_NEAR(state[9], 1, 0);
     CHECK_NEAR(admission_estimate(a, 0), 2.0 / 6, 1e-12);
 
     CHECK_OK(admission_new(&b, &c, &f), &f); /* as on resuming */
-    CHECK_OK(admission_state_set(b, state, &f), &f);
+    CHECK_OK(admission_state_set(b, state, 17, &f), &f);
     for (int k = 0; k < 2; k++)
         CHECK_NEAR(admission_estimate(b, k), admission_estimate(a, k), 0);
-    state[3] = 2.5;
-    CHECK_INT(admission_state_set(b, state, &f), FAULT_DATA);
-    state[3] = NAN;
-    CHECK_INT(admission_state_set(b, state, &f), FAULT_DATA);
-    state[3] = -1;
-    CHECK_INT(admission_state_set(b, state, &f), FAULT_DATA);
-    state[1] = state[3] = INFINITY;
-    CHECK_INT(admission_state_set(b, state, &f), FAULT_DATA);
+    state[9] = 2.5;
+    CHECK_INT(admission_state_set(b, state, 17, &f), FAULT_DATA);
+    state[9] = NAN;
+    CHECK_INT(admission_state_set(b, state, 17, &f), FAULT_DATA);
+    state[9] = -1;
+    CHECK_INT(admission_state_set(b, state, 17, &f), FAULT_DATA);
+    state[1] = state[9] = INFINITY;
+    CHECK_INT(admission_state_set(b, state, 17, &f), FAULT_DATA);
     CHECK_NEAR(admission_estimate(b, 1), admission_estimate(a, 1), 0);
     admission_free(a);
     admission_free(b);

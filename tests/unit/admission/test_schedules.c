@@ -384,7 +384,7 @@ static void try(int tables, int failing)
 
     for (int i = 0; i < tables; i++) {
         struct admission_config c = random_config();
-        double state[2][2 * MAX_G] = {{0}};
+        double state[2][2 * HISTORY_COUNT * MAX_G + 1] = {{0}};
 
         fill_table(&t, failing);
         for (int k = 0; k < 3; k++) {
