@@ -153,8 +153,8 @@ void learner_free(struct learner *l);
  * skipped (then nothing is, the update counter neither).
  *
  * A rank's failure (a bad sequence, no memory) is every rank's: all return the same
- * code and sentence and no weight has changed; only AdamW and model_refresh themselves,
- * after the last collective, fail alone.  Sequences with an id outside the model's
+ * code and sentence, and no weight has changed, unless it was AdamW or model_refresh
+ * that failed: then some ranks' have.  Sequences with an id outside the model's
  * vocabulary are FAULT_DATA. */
 int learner_update_all(struct learner *l, const struct sequence *seq, int n,
                        const struct learner_reduce *r, struct update_metrics *out,
@@ -174,6 +174,14 @@ int learner_reference(struct learner *l, struct model *m, const struct sequence 
 int learner_supervised_all(struct learner *l, const struct sequence *seq, int n,
                            const struct learner_reduce *r, struct update_metrics *out,
                            struct fault *f);
+
+/* Have `pause` called between microbatches (NULL: no longer), so that a rank with other
+ * duties is never away from them for longer than one of them takes, or one piece of the
+ * gradient's sum over the learners. */
+void learner_set_pause(struct learner *l, void (*pause)(void *ctx), void *ctx);
+/* Turn one learner's failure into every learner's: 0 if none failed, else the code and
+ * sentence of one that did, on each. */
+int learner_agree_all(const struct learner_reduce *r, int rc, struct fault *f);
 
 /* State for checkpoints: moments, each [model_n_params], and updates done (those not
  * skipped; AdamW's step and the warm-up count from it). */

@@ -84,6 +84,11 @@ struct checkpoint {
     float *params, *moment1, *moment2; /* [n_params] whole arrays on every learner; on
                                         * read, moments are filled on learners only,
                                         * params on all ranks */
+    /* train.max_staleness = 1: the weights that generate the next step, [n_params], on
+     * every learner; on read, into those ranks' that want them.  previous_updates: the
+     * updates in them; -1: there are none, `params` generate it. */
+    float *previous;
+    int64_t previous_updates;
     int n_tensors; /* rows of the tensor table, for readers; write only */
     const struct model_tensor *tensors;
     int n_state;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "dapo/mem.h"
-#include "learner/learner_private.h"
+#include "dapo/learner.h"
 
 /* Nonzero, the same for the same sentence, exact in a double. */
 static double key_of(const struct fault *f)
@@ -12,7 +12,7 @@ static double key_of(const struct fault *f)
 
 /* Ranks are not known here, so the sentence that wins is not the lowest rank's but the
  * one with the largest key; all who have it send the same bytes, the others zeros. */
-int agree_all(const struct learner_reduce *r, int rc, struct fault *f)
+int learner_agree_all(const struct learner_reduce *r, int rc, struct fault *f)
 {
     double mine = rc ? key_of(f) : 0, most = mine;
     double wire[1 + sizeof f->text] = {0};

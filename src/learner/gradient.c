@@ -171,18 +171,21 @@ static int run(struct pass *p, struct fault *f)
     for (int first = 0, end; !rc && first < k->n; first = end) {
         end = packer_cut(k, first, p->l->microbatch);
         rc = microbatch(p, first, end, f);
+        learner_rest(p->l);
     }
     return rc;
 }
 
-static int sum_gradient_all(float *grad, size_t n, const struct learner_reduce *r,
-                            struct fault *f)
+static int sum_gradient_all(const struct learner *l, float *grad,
+                            const struct learner_reduce *r, struct fault *f)
 {
+    size_t n = model_n_params(l->model);
     int rc = 0;
 
     for (size_t k; !rc && n > 0; n -= k, grad += k) {
         k = n < PIECE ? n : PIECE;
         rc = r->sum_f32_all(r->ctx, grad, k, f);
+        learner_rest(l);
     }
     return rc;
 }
@@ -216,7 +219,7 @@ static int measure_all(struct pass *p, const struct learner_reduce *r,
     int rc = model_backend(p->l->model)
                  ->sumsq(&squares, grad, model_n_params(p->l->model), f);
 
-    if ((rc = agree_all(r, rc, f)))
+    if ((rc = learner_agree_all(r, rc, f)))
         return rc;
     most[0] = p->most;
     most[1] = isfinite(squares) ? 0 : 1;
@@ -238,7 +241,7 @@ int gradient_all(struct learner *l, const struct sequence *seq, int n,
     int rc;
 
     *out = (struct update_metrics){0};
-    if ((rc = agree_all(r, prepare(&p, seq, n, f), f)))
+    if ((rc = learner_agree_all(r, prepare(&p, seq, n, f), f)))
         return rc;
     counts[0] = p.all.tokens;
     counts[1] = p.all.sequences;
@@ -249,8 +252,8 @@ int gradient_all(struct learner *l, const struct sequence *seq, int n,
         rc = run(&p, f);
         if (!rc && !(grad = model_grad(l->model, f)))
             rc = f->code;
-        if ((rc = agree_all(r, rc, f)) ||
-            (rc = sum_gradient_all(grad, model_n_params(l->model), r, f)) ||
+        if ((rc = learner_agree_all(r, rc, f)) ||
+            (rc = sum_gradient_all(l, grad, r, f)) ||
             (rc = r->sum_f64_all(r->ctx, p.sum, SUMS, f)) ||
             (rc = measure_all(&p, r, grad, out, f)))
             return rc;
@@ -294,6 +297,7 @@ int learner_reference(struct learner *l, struct model *m, const struct sequence 
             break;
         for (int i = 0; i < k->n_out; i++)
             k->list[k->first + k->of[i]]->ref_logp[k->nth[i]] = k->logp[i];
+        learner_rest(l);
     }
     return rc;
 }

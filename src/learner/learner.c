@@ -119,7 +119,7 @@ static int update_all(struct learner *l, const struct sequence *seq, int n,
         return rc;
     out->learning_rate = rate(l);
     if (!out->skipped)
-        rc = step(l, out, f);
+        rc = learner_agree_all(r, step(l, out, f), f);
     out->seconds = clock_now() - since;
     return rc;
 }
@@ -136,6 +136,18 @@ int learner_supervised_all(struct learner *l, const struct sequence *seq, int n,
                            struct fault *f)
 {
     return update_all(l, seq, n, OBJECTIVE_SUPERVISED, r, out, f);
+}
+
+void learner_set_pause(struct learner *l, void (*pause)(void *ctx), void *ctx)
+{
+    l->pause = pause;
+    l->pause_ctx = ctx;
+}
+
+void learner_rest(const struct learner *l)
+{
+    if (l->pause)
+        l->pause(l->pause_ctx);
 }
 
 float *learner_moment1(struct learner *l)

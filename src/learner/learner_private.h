@@ -52,9 +52,8 @@ int gradient_all(struct learner *l, const struct sequence *seq, int n,
                  enum objective objective, const struct learner_reduce *r,
                  struct update_metrics *out, struct fault *f);
 
-/* Turn one learner's failure into every learner's: the code and sentence of one that
- * failed, on each; 0 if none did. */
-int agree_all(const struct learner_reduce *r, int rc, struct fault *f);
+/* Let the caller see to its other duties: learner_set_pause. */
+void learner_rest(const struct learner *l);
 
 struct learner {
     struct model *model;
@@ -64,6 +63,8 @@ struct learner {
     int64_t updates;
     float *m1, *m2; /* AdamW's moments, backend memory, [model_n_params] */
     struct packer packer;
+    void (*pause)(void *ctx);
+    void *pause_ctx;
 };
 
 #endif

@@ -29,7 +29,10 @@ static int share_head_all(struct store *s, const struct checkpoint *k,
     struct comm *c = s->comm;
     int rc = 0;
 
-    *head = (struct head){.step = k->step, .updates = k->updates, .cursor = k->cursor};
+    *head = (struct head){.step = k->step,
+                          .updates = k->updates,
+                          .cursor = k->cursor,
+                          .previous = k->previous_updates};
     head->serial = s->serial + 1;
     head->piece = s->piece;
     head->n_params = k->n_params;
@@ -39,6 +42,7 @@ static int share_head_all(struct store *s, const struct checkpoint *k,
     identity_copy(&head->id, k->identity);
     comm_bcast_all(c, SCOPE_WORLD, head, sizeof *head);
     if (writes(c) && (!k->params || !k->moment1 || !k->moment2 ||
+                      (head->previous >= 0 && !k->previous) ||
                       k->n_params != head->n_params || k->n_params < 0))
         rc = fault_set(f, FAULT_BUG,
                        "checkpoint %" PRId64 ": a learner brings %" PRId64
@@ -72,13 +76,13 @@ static int write_all(struct draft *d, const struct head *head,
                      const struct checkpoint *k, struct small *small, uint64_t *sums,
                      struct fault *f)
 {
-    const float *x[BIG] = {k->params, k->moment1, k->moment2};
+    const float *x[BIG] = {k->params, k->moment1, k->moment2, k->previous};
     hid_t big[BIG], sum[BIG];
-    int rc;
+    int arrays = head_arrays(head), rc;
 
     head_create(d, head, small);
     h5_group(&d->h, d->file, "/checksums");
-    for (int i = 0; i < BIG; i++) {
+    for (int i = 0; i < arrays; i++) {
         big[i] = h5_column(&d->h, d->file, head_big[i], H5T_NATIVE_FLOAT,
                            (hsize_t)head->n_params);
         sum[i] = h5_column(&d->h, d->file, head_sums[i], H5T_NATIVE_UINT64,
@@ -87,7 +91,7 @@ static int write_all(struct draft *d, const struct head *head,
     if ((rc = draft_agree_all(d, f)))
         return rc;
     head_write_all(d, head, small);
-    for (int i = 0; i < BIG; i++)
+    for (int i = 0; i < arrays; i++)
         write_pieces(d, head, big[i], sum[i], x[i], sums);
     h5_set_i64(&d->h, d->file, "complete", 1);
     return draft_agree_all(d, f);
@@ -132,8 +136,9 @@ int store_checkpoint_all(struct store *s, const struct checkpoint *k, struct fau
     rc = head_columns_new(&small, &head, root ? k : NULL, f);
     if ((rc = comm_agree_all(c, rc || !sums ? f->code : 0, f)))
         goto out;
-    rc = draft_begin_all(&d, s, step_path(s->checkpoints, head.step, f),
-                         (size_t)head.n_params * sizeof(float) * BIG, f);
+    rc = draft_begin_all(
+        &d, s, step_path(s->checkpoints, head.step, f),
+        (size_t)head.n_params * sizeof(float) * (size_t)head_arrays(&head), f);
     if (!rc)
         rc = write_all(&d, &head, k, small, sums, f);
     rc = draft_publish_all(&d, rc, f);
@@ -180,6 +185,7 @@ int store_checkpoint_head_all(struct store *s, int64_t step, struct checkpoint *
     *k = (struct checkpoint){.step = head.step,
                              .updates = head.updates,
                              .cursor = head.cursor,
+                             .previous_updates = head.previous,
                              .n_params = head.n_params,
                              .n_tensors = (int)head.n_tensors,
                              .n_state = (int)head.n_state,
@@ -306,7 +312,7 @@ static int read_big_all(struct store *s, const struct head *head, const char *pa
                         struct checkpoint *k, struct fault *f)
 {
     struct h5 h = H5_INIT;
-    float *x[BIG] = {k->params, k->moment1, k->moment2};
+    float *x[BIG] = {k->params, k->moment1, k->moment2, k->previous};
     struct fault later = FAULT_INIT;
     hid_t access, file;
     int rc, closing;
@@ -316,7 +322,7 @@ static int read_big_all(struct store *s, const struct head *head, const char *pa
     h5_check(&h, H5Pset_fapl_mpio(access, comm_mpi(s->comm), MPI_INFO_NULL));
     file = h5_keep(&h, H5Fopen(path, H5F_ACC_RDONLY, access));
     rc = comm_agree_all(s->comm, h5_fault(&h, path, f), f);
-    for (int i = 0; !rc && i < BIG; i++) {
+    for (int i = 0; !rc && i < head_arrays(head); i++) {
         struct reading r = {.head = head, .path = path, .name = head_big[i], .x = x[i]};
 
         rc = read_array_all(s, &h, file, &r, head_sums[i], f);
@@ -345,6 +351,7 @@ int store_checkpoint_read_all(struct store *s, int64_t step, struct checkpoint *
         k->step = head.step;
         k->updates = head.updates;
         k->cursor = head.cursor;
+        k->previous_updates = head.previous;
         if (data.state && k->n_state) /* rank 0's */
             memcpy(k->state, data.state, (size_t)k->n_state * sizeof *k->state);
         comm_bcast_all(c, SCOPE_WORLD, k->state, (size_t)k->n_state * sizeof *k->state);

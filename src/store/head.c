@@ -10,9 +10,9 @@
 #include "dapo/model.h"
 #include "store/rundir.h"
 
-const char *const head_big[BIG] = {"/params", "/moment1", "/moment2"};
+const char *const head_big[BIG] = {"/params", "/moment1", "/moment2", "/previous"};
 const char *const head_sums[BIG] = {"/checksums/params", "/checksums/moment1",
-                                    "/checksums/moment2"};
+                                    "/checksums/moment2", "/checksums/previous"};
 
 #define NAME_BYTES sizeof((struct model_tensor *)0)->name
 #define MOST_SMALL (INT64_C(1) << 24) /* items; more is not ours */
@@ -58,6 +58,11 @@ static hid_t type_of(struct h5 *h, int i)
     }
 }
 
+int head_arrays(const struct head *head)
+{
+    return head->previous >= 0 ? BIG : BIG - 1;
+}
+
 int64_t head_pieces(const struct head *head)
 {
     return head->n_params / head->piece + (head->n_params % head->piece != 0);
@@ -83,6 +88,8 @@ static uint64_t head_sum(const struct head *head, void *const data[])
 
     _Static_assert(sizeof *id == 33 * 4 + 32 + 64, "identity has no padding");
     sum = hash64(id, sizeof *id, sum);
+    if (head->previous >= 0)
+        sum = hash64(&head->previous, sizeof head->previous, sum);
     for (int i = 0; i < SMALL; i++)
         sum = hash64(data[i], (size_t)count_of(head, i) * small_columns[i].width, sum);
     return sum;
@@ -146,6 +153,8 @@ void head_create(struct draft *d, const struct head *head, struct small *s)
     h5_set_i64(h, d->file, "step", head->step);
     h5_set_i64(h, d->file, "updates", head->updates);
     h5_set_i64(h, d->file, "cursor", head->cursor);
+    if (head->previous >= 0)
+        h5_set_i64(h, d->file, "previous_updates", head->previous);
     h5_set_i64(h, d->file, "serial", head->serial);
     h5_set_i64(h, d->file, "checksum_values", head->piece);
     h5_group(h, d->file, "/tensors");
@@ -177,6 +186,12 @@ static void read_numbers(struct h5 *h, hid_t file, struct head *out)
     out->step = h5_get_i64(h, file, "step");
     out->updates = h5_get_i64(h, file, "updates");
     out->cursor = h5_get_i64(h, file, "cursor");
+    out->previous = -1;
+    if (!h->bad && H5Aexists(file, "previous_updates") > 0) {
+        out->previous = h5_get_i64(h, file, "previous_updates");
+        if (!h->bad && (out->previous < 0 || out->previous > out->updates))
+            h5_fail(h, "a number of its head is out of range");
+    }
     out->serial = h5_get_i64(h, file, "serial");
     out->piece = h5_get_i64(h, file, "checksum_values");
     if (!h->bad && (out->step < 0 || out->updates < 0 || out->cursor < 0 ||
@@ -187,7 +202,7 @@ static void read_numbers(struct h5 *h, hid_t file, struct head *out)
 /* The big arrays and their checksums are there and have the same lengths. */
 static void look_at_big(struct h5 *h, hid_t file, struct head *out)
 {
-    for (int i = 0; i < BIG; i++) {
+    for (int i = 0; i < head_arrays(out); i++) {
         int mark = h->n;
         hsize_t n, sums;
 

@@ -71,6 +71,7 @@ void read_identity(struct h5 *h, hid_t file, const char *kind, struct identity *
 /* All of a checkpoint but its big arrays (head.c). */
 struct head {
     int64_t step, updates, cursor;
+    int64_t previous;      /* updates in the array "previous"; -1: there is none */
     int64_t serial, piece; /* see struct store */
     int64_t n_params;
     int64_t n_state, n_config, n_tensors; /* items of the small columns */
@@ -107,7 +108,9 @@ int64_t head_share(const struct head *head, int r, int ranks, int64_t *first);
 /* Their number in the whole array. */
 int64_t head_pieces(const struct head *head);
 
-#define BIG 3 /* "params", "moment1", "moment2" */
+#define BIG 4 /* "params", "moment1", "moment2", "previous" */
 extern const char *const head_big[BIG], *const head_sums[BIG];
+/* How many of them the checkpoint has: all, or all but the last. */
+int head_arrays(const struct head *head);
 
 #endif

@@ -246,7 +246,7 @@ int inspect_check_checkpoint(const char *path, struct fault *f)
         rc = piece ? h5_open_file(&h, &file, path, f) : f->code;
     }
     if (!rc) {
-        for (int i = 0; i < BIG && !h.bad && !memory.code; i++)
+        for (int i = 0; i < head_arrays(&head) && !h.bad && !memory.code; i++)
             check_array(&h, file, &head, i, piece, &memory);
         rc = h5_end(&h, path, f);
         if (memory.code) {

@@ -37,25 +37,6 @@ void settled_free(struct settled *r)
     *r = (struct settled){0};
 }
 
-/* One rank may be root and leader at once: neither may block for the other. */
-static void take_turns(struct root *root, struct leader *leader)
-{
-    bool root_done = !root, leader_done = !leader;
-    double pause = 0;
-
-    while (!root_done || !leader_done) {
-        bool moved = root && root_turn(root, &root_done);
-
-        if (leader && leader_turn(leader, &leader_done))
-            moved = true;
-        if (moved)
-            pause = 0;
-        else
-            clock_backoff(&pause);
-    }
-    log_progress_end();
-}
-
 /* The shared part goes from the root to everyone. */
 static int share_all(struct session *s, struct settled *r, struct fault *f)
 {
@@ -64,12 +45,12 @@ static int share_all(struct session *s, struct settled *r, struct fault *f)
     size_t n, b, t;
 
     if (!root) {
-        struct group **mine = r->mine;
-        int n_mine = r->n_mine;
+        struct settled own = *r;
 
         comm_bcast_all(s->comm, SCOPE_WORLD, r, sizeof *r);
-        r->mine = mine;
-        r->n_mine = n_mine;
+        r->mine = own.mine;
+        r->n_mine = own.n_mine;
+        r->stats = own.stats;
         r->batch = NULL;
         r->fate = r->replica = r->n_prompt = r->n_tokens = NULL;
     } else {
@@ -111,44 +92,137 @@ static void settle_mine(struct session *s, struct settled *r)
     }
 }
 
-int generate_all(struct session *s, int64_t available, struct settled *out,
-                 struct fault *f)
+/* -- a step's generation ------------------------------------------------------------
+ */
+
+struct generation {
+    struct session *s;
+    struct ticks *t;
+    struct root *root;
+    struct leader *leader;
+    bool root_done, leader_done;
+    double start;
+};
+
+static void generation_free(struct generation *g)
 {
-    bool is_root = comm_rank(s->comm) == 0, ticking = is_root || s->generator;
-    struct ticks *t = NULL;
-    struct root *root = NULL;
-    struct leader *leader = NULL;
-    double start = clock_now();
+    if (!g)
+        return;
+    root_free(g->root);
+    leader_free(g->leader);
+    ticks_free(g->t);
+    free(g);
+}
+
+static int open_ends(struct generation *g, int64_t available, struct fault *f)
+{
+    struct session *s = g->s;
+    bool is_root = comm_rank(s->comm) == 0;
     int rc = 0;
 
-    *out = (struct settled){0};
-    if (ticking)
-        rc = ticks_new(&t, s->comm, root_decision_most(s), f);
+    if (is_root || s->generator)
+        rc = ticks_new(&g->t, s->comm, root_decision_most(s), f);
     if (!rc && is_root)
-        rc = root_new(&root, s, t, available, f);
+        rc = root_new(&g->root, s, g->t, available, f);
     if (!rc && s->generator)
-        rc = leader_new(&leader, s, t, f);
+        rc = leader_new(&g->leader, s, g->t, f);
+    g->root_done = !g->root;
+    g->leader_done = !g->leader;
+    return rc;
+}
+
+int generation_begin_all(struct generation **out, struct session *s, int64_t available,
+                         struct fault *f)
+{
+    struct generation *g = mem_new(1, sizeof *g, "a step's generation", f);
+    int rc = f->code;
+
+    *out = g;
+    if (g) {
+        g->s = s;
+        g->start = s->drawing.since = clock_now();
+        rc = open_ends(g, available, f);
+    }
+    rc = comm_agree_all(s->comm, rc, f);
+    if (rc) {
+        generation_free(g);
+        *out = NULL;
+    }
+    return rc;
+}
+
+void generation_tick(void *generation)
+{
+    struct generation *g = generation;
+
+    while (g->root && root_turn(g->root, &g->root_done))
+        ;
+}
+
+/* One rank may be root and leader at once: neither may block for the other. */
+static void take_turns(struct generation *g)
+{
+    double pause = 0;
+
+    while (!g->root_done || !g->leader_done) {
+        bool moved = g->root && root_turn(g->root, &g->root_done);
+
+        if (g->leader && leader_turn(g->leader, &g->leader_done))
+            moved = true;
+        if (moved)
+            pause = 0;
+        else
+            clock_backoff(&pause);
+    }
+    log_progress_end();
+}
+
+static int collect(struct generation *g, struct settled *out, struct fault *f)
+{
+    int rc = 0;
+
+    if (g->root)
+        rc = root_fault(g->root, f);
+    if (!rc && g->leader)
+        rc = leader_fault(g->leader, f);
+    if (!rc && g->leader)
+        rc = leader_take(g->leader, &out->mine, &out->n_mine, f);
+    if (!rc && g->root)
+        rc = root_settle(g->root, out, f);
+    if (!rc && g->s->generator)
+        out->stats = rollout_stats(g->s->generator);
+    return rc;
+}
+
+int generation_end_all(struct generation *g, int rc, struct settled *out,
+                       struct fault *f)
+{
+    struct session *s = g->s;
+
+    *out = (struct settled){0};
+    if (rc && g->root)
+        root_abandon(g->root);
+    take_turns(g);
+    if (!rc)
+        rc = collect(g, out, f);
     rc = comm_agree_all(s->comm, rc, f);
     if (!rc) {
-        take_turns(root, leader);
-        if (root)
-            rc = root_fault(root, f);
-        if (!rc && leader)
-            rc = leader_fault(leader, f);
-        if (!rc && leader)
-            rc = leader_take(leader, &out->mine, &out->n_mine, f);
-        if (!rc && root)
-            rc = root_settle(root, out, f);
-        rc = comm_agree_all(s->comm, rc, f);
-    }
-    if (!rc) {
-        out->seconds = clock_now() - start;
+        out->version = s->published;
+        out->seconds = clock_now() - g->start;
         rc = share_all(s, out, f);
     }
     if (!rc && !out->abandoned)
         settle_mine(s, out);
-    root_free(root);
-    leader_free(leader);
-    ticks_free(t);
+    generation_free(g);
     return rc;
+}
+
+int generate_all(struct session *s, int64_t available, struct settled *out,
+                 struct fault *f)
+{
+    struct generation *g;
+    int rc = generation_begin_all(&g, s, available, f);
+
+    *out = (struct settled){0};
+    return rc ? rc : generation_end_all(g, 0, out, f);
 }

@@ -6,7 +6,9 @@
 
 /* What everyone knows once a step has settled. */
 struct settled {
-    bool abandoned; /* the run was asked to stop: the step in flight is dropped */
+    bool abandoned;     /* the run was asked to stop: the step in flight is dropped */
+    int64_t version;    /* updates in the weights that generated it */
+    int64_t trained_at; /* updates in the weights that its training began with */
     int64_t started, consumed;
     enum closed_by closed;
     int n_batch; /* trained groups, candidate order */
@@ -18,15 +20,31 @@ struct settled {
     int *n_tokens;       /* [n_batch][size] lengths of the trained completions */
     int64_t ticks;
     double tick_seconds, seconds;
-    struct group *
-        *mine; /* [n_mine] this replica's groups, candidate order, with fate */
+    /* This replica's own: */
+    struct group **mine; /* [n_mine] its groups, candidate order, with fate */
     int n_mine;
+    struct rollout_stats stats;
 };
 void settled_free(struct settled *r);
 
-/* Generate and admit candidates until the step is settled. */
+/* Generate and admit candidates of the step s->drawing, with at most `available`
+ * prompts to draw, until it is settled. */
 int generate_all(struct session *s, int64_t available, struct settled *out,
                  struct fault *f);
+
+/* The same in two parts.  In between a learner does what it likes, if the root calls
+ * generation_tick often: replicas wait for its answers.  A replica works in the second
+ * part only. */
+struct generation; /* opaque */
+int generation_begin_all(struct generation **out, struct session *s, int64_t available,
+                         struct fault *f);
+/* Answer what has come from the replicas (root; nothing on other ranks).  Never waits.
+ */
+void generation_tick(void *generation);
+/* Settle it and free `g`.  `rc` != 0, with *f set: what this rank did meanwhile failed,
+ * which ends the step and is everyone's. */
+int generation_end_all(struct generation *g, int rc, struct settled *out,
+                       struct fault *f);
 
 /* Set by signals (train_request_stop). */
 bool stop_requested(void);

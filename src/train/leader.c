@@ -30,7 +30,7 @@ int leader_new(struct leader **out, struct session *s, struct ticks *t, struct f
     l->s = s;
     l->t = t;
     l->fault = FAULT_INIT;
-    rollout_begin(s->generator, s->step + 1, s->updates);
+    rollout_begin(s->generator, s->drawing.step, s->published);
     return 0;
 }
 
@@ -62,9 +62,9 @@ static int start(struct leader *l, const struct decision_start *d)
                   (int)s->cfg->admission.group_size, f);
     if (!g)
         return f->code;
-    g->policy_version = s->updates;
+    g->policy_version = s->published;
     g->replica = d->replica;
-    g->started_s = clock_now() - s->started;
+    g->started_s = clock_now() - s->drawing.since;
     rc = rollout_submit(s->generator, g, f);
     if (rc) {
         group_free(g);
@@ -94,7 +94,7 @@ static int collect(struct leader *l)
     while (!rc && rollout_next(s->generator, &g, &member)) {
         struct completion *m = &g->members[member];
 
-        g->finished_s = clock_now() - s->started;
+        g->finished_s = clock_now() - s->drawing.since;
         /* Not a matter of one completion: weights or inputs are broken, and training
          * on would bury it. */
         if (m->finish == FINISH_FAILED)
@@ -102,7 +102,7 @@ static int collect(struct leader *l)
                              "step %lld: the logits of candidate %lld are not finite; "
                              "resume from an earlier checkpoint with a lower "
                              "optimizer.lr, or check model.path",
-                             (long long)s->step + 1, (long long)g->index);
+                             (long long)s->drawing.step, (long long)g->index);
         rc = session_judge(s, m, s->train.file.row[g->prompt].answer, &l->fault);
         if (!rc)
             rc = add_event(l, g, member, EVENT_FINISHED);
@@ -121,7 +121,7 @@ static int cancel(struct leader *l, int64_t index)
 
         if (g->index != index)
             continue;
-        g->finished_s = clock_now() - l->s->started;
+        g->finished_s = clock_now() - l->s->drawing.since;
         for (int k = 0; k < g->size && !rc; k++)
             if (g->members[k].finish == FINISH_CANCELLED)
                 rc = add_event(l, g, k, EVENT_CUT);

@@ -127,10 +127,10 @@ int learn_all(struct session *s, struct share *share, struct fault *f)
     s->metrics[METRIC_LR] = 0;
     s->metrics[METRIC_MAX_LOG_RATIO] = 0;
     s->metrics[METRIC_MISMATCH] = 0;
-    if (s->learner)
-        rc = reference_logprobs(s, share, f);
-    rc = comm_agree_all(s->comm, rc, f);
-    for (int u = 0; u < share->updates && !rc && s->learner; u++) {
+    if (!s->learner)
+        return 0;
+    rc = learner_agree_all(&s->reduce, reference_logprobs(s, share, f), f);
+    for (int u = 0; u < share->updates && !rc; u++) {
         int a = share->first[u], b = share->first[u + 1];
         struct update_metrics m;
 
@@ -147,10 +147,9 @@ int learn_all(struct session *s, struct share *share, struct fault *f)
     if (share->updates == 0)
         t.skipped = 1; /* nothing was admitted: the step's update is skipped */
     put_tally(s, &t);
-    if (s->learner)
-        s->updates = learner_updates(s->learner);
+    s->updates = learner_updates(s->learner);
     s->metrics[METRIC_T_LEARN] = clock_now() - start;
-    return comm_agree_all(s->comm, rc, f);
+    return rc;
 }
 
 int publish_all(struct session *s, struct fault *f)
@@ -183,6 +182,7 @@ int publish_all(struct session *s, struct fault *f)
     s->metrics[METRIC_CHECKSUM_LOW] = (double)(sum & 0xffffffffu);
     s->metrics[METRIC_CHECKSUM_HIGH] = (double)(sum >> 32);
     s->metrics[METRIC_VERSION] = (double)s->updates;
+    s->published = s->updates;
     s->metrics[METRIC_T_PUBLISH] = clock_now() - start;
     free(all);
     return comm_agree_all(s->comm, rc, f);

@@ -52,6 +52,8 @@ static struct checkpoint view(struct session *s, double *state)
         .cursor = s->cursor,
         .n_params = (int64_t)model_n_params(s->model),
         .params = model_params(s->model),
+        .previous = s->previous,
+        .previous_updates = s->previous ? s->previous_updates : -1,
         .identity = &s->identity,
         .state = state,
     };
@@ -75,7 +77,9 @@ static int share_state_all(struct session *s, int *n, double **state, struct fau
     *state = mem_new((size_t)size, sizeof **state, "admission's estimates", f);
     rc = comm_agree_all(s->comm, *state ? 0 : f->code, f);
     if (!rc) {
-        if (s->admission)
+        if (s->ahead && s->admission)
+            memcpy(*state, s->kept, (size_t)size * sizeof **state);
+        else if (s->admission)
             admission_state_get(s->admission, *state);
         comm_bcast_all(s->comm, SCOPE_WORLD, *state, (size_t)size * sizeof **state);
     }
@@ -169,6 +173,7 @@ static int take_over(struct session *s, const struct checkpoint *k, struct fault
     s->step = k->step;
     s->cursor = k->cursor;
     s->updates = k->updates;
+    s->published = k->previous_updates >= 0 ? k->previous_updates : k->updates;
     if (s->learner)
         learner_set_updates(s->learner, k->updates);
     if (!rc && s->admission)
@@ -195,6 +200,14 @@ static int read_all(struct session *s, int64_t step, const char *dir, struct fau
     if (!rc) {
         k = view(s, state);
         k.n_state = head.n_state;
+        k.previous_updates = head.previous_updates;
+        if (head.previous_updates >= 0 &&
+            !s->learner) { /* they generate the next step */
+            k.previous = k.params;
+            k.params = NULL;
+        } else {
+            k.previous = NULL;
+        }
         rc = store_checkpoint_read_all(s->store, step, &k, f);
     }
     if (!rc)

@@ -90,7 +90,7 @@ void root_free(struct root *r)
     free(r);
 }
 
-static void fail(struct root *r)
+void root_abandon(struct root *r)
 {
     r->abandon = true;
 }
@@ -105,7 +105,7 @@ static void take_event(struct root *r, int replica, const struct report_event *e
     if (e->index < 0 || (size_t)e->index >= r->n || e->member < 0 ||
         e->member >= size) {
         fault_set(f, FAULT_BUG, "replica %d reports an unknown candidate", replica);
-        fail(r);
+        root_abandon(r);
         return;
     }
     r->cand[e->index].n_prompt = e->n_prompt;
@@ -115,7 +115,7 @@ static void take_event(struct root *r, int replica, const struct report_event *e
              ? admission_finished(a, e->index, e->member, e->correct, e->tokens, f)
              : admission_cut(a, e->index, e->member, e->tokens, f);
     if (rc)
-        fail(r);
+        root_abandon(r);
 }
 
 static void take_reports(struct root *r)
@@ -189,10 +189,10 @@ static int choose_starts(struct root *r)
         if (free_slots <= 0 || !admission_launch(s->admission, free_slots, &index))
             break;
         if (add_candidate(r, index, p)) {
-            fail(r);
+            root_abandon(r);
             break;
         }
-        at = order_at(s->order, (uint64_t)(s->cursor + index));
+        at = order_at(s->order, (uint64_t)(s->drawing.cursor + index));
         r->starts[n++] = (struct decision_start){index, s->train.kept[at], p};
     }
     return n;

@@ -11,6 +11,8 @@ int root_new(struct root **out, struct session *s, struct ticks *t, int64_t avai
 void root_free(struct root *r);
 /* Most bytes of a decision, for ticks_new. */
 size_t root_decision_most(const struct session *s);
+/* End the step with the next tick: it is not to be completed. */
+void root_abandon(struct root *r);
 /* Answer one tick if its reports are here.  Returns whether it did; *done once the
  * step has ended and the last tick under way is answered. */
 bool root_turn(struct root *r, bool *done);

@@ -110,6 +110,8 @@ void session_close(struct session *s)
     model_free(s->reference);
     model_free(s->model);
     order_free(s->order);
+    free(s->previous);
+    free(s->kept);
     prompt_set_free(&s->train);
     prompt_set_free(&s->eval);
     tokenizer_free(s->tok);

@@ -33,6 +33,13 @@ struct among {
     enum scope scope;
 };
 
+/* A step as its generation sees it: with train.max_staleness = 1 that is one ahead of
+ * the step being trained. */
+struct drawing {
+    int64_t step, cursor; /* its number; prompts drawn for good before it */
+    double since;         /* clock when it began */
+};
+
 struct session {
     struct comm *comm;
     const struct config *cfg;
@@ -52,6 +59,15 @@ struct session {
     struct learner_reduce reduce; /* its ctx is the session's `learners` */
     int64_t step, cursor;         /* steps done; prompts drawn for good */
     int64_t updates;              /* policy version: updates in the weights */
+    int64_t published;            /* updates in the weights that generate */
+    struct drawing drawing;       /* the step being generated */
+    /* train.max_staleness = 1.  A checkpoint of step k holds what step k + 1 is
+     * generated from: the weights of before step k's updates, and admission's state
+     * after step k, though by then admission has gone on. */
+    float *previous;          /* learners: [model_n_params] the weights ... */
+    int64_t previous_updates; /* ... and the updates in them */
+    bool ahead;               /* step `step` + 1 has been generated, or begun */
+    double *kept;             /* root: admission's state before it */
     double metrics[METRIC_COUNT];
     double started; /* clock when the step began */
 };

@@ -32,6 +32,7 @@ struct sums {
     double groups, effective;
     double seconds[FATE_COUNT];
     double decode, slot_iterations, iterations;
+    double trained, behind, stale; /* trained tokens; versions behind, summed; stale */
 };
 
 static bool complete(const struct group *g)
@@ -84,21 +85,20 @@ static void add_completion(double *of, const struct group *g, int i)
 static void bill_seconds(struct sums *x, const struct session *s,
                          const struct settled *r)
 {
-    struct rollout_stats st;
+    const struct rollout_stats *st = &r->stats;
     double tokens[FATE_COUNT] = {0}, all = 0;
 
     if (!s->generator)
         return;
-    st = rollout_stats(s->generator);
-    x->decode = st.seconds;
-    x->slot_iterations = (double)st.slot_iterations;
-    x->iterations = (double)st.iterations;
+    x->decode = st->seconds;
+    x->slot_iterations = (double)st->slot_iterations;
+    x->iterations = (double)st->iterations;
     for (int i = 0; i < r->n_mine; i++) {
         tokens[r->mine[i]->fate] += (double)group_tokens(r->mine[i]);
         all += (double)group_tokens(r->mine[i]);
     }
     for (int k = 0; k < FATE_COUNT && all > 0; k++)
-        x->seconds[k] = st.seconds * tokens[k] / all;
+        x->seconds[k] = st->seconds * tokens[k] / all;
 }
 
 static double ratio(double a, double b)
@@ -149,11 +149,24 @@ static void put_groups(struct session *s, const struct settled *r, const struct 
     m[METRIC_TICKS] = (double)r->ticks;
 }
 
+/* How far behind the policy that trains it a trained group's tokens are. */
+static void add_staleness(struct sums *x, const struct settled *r,
+                          const struct group *g, double *most)
+{
+    double behind = (double)(r->trained_at - g->policy_version);
+    double tokens = (double)group_tokens(g);
+
+    x->trained += tokens;
+    x->behind += behind * tokens;
+    x->stale += behind > 0 ? tokens : 0;
+    *most = fmax(*most, tokens > 0 ? behind : 0);
+}
+
 void tally_all(struct session *s, const struct settled *r,
                double ledger_seconds[FATE_COUNT])
 {
     struct sums x = {0};
-    double longest = 0;
+    double most[2] = {0}; /* length, versions behind */
     int n = (int)(sizeof x / sizeof(double));
 
     for (int i = 0; i < r->n_mine; i++) {
@@ -167,14 +180,19 @@ void tally_all(struct session *s, const struct settled *r,
                 add_completion(x.of[0], g, k);
             if (g->fate == FATE_TRAINED)
                 add_completion(x.of[1], g, k);
-            longest = fmax(longest, g->members[k].n_tokens);
+            most[0] = fmax(most[0], g->members[k].n_tokens);
         }
+        if (g->fate == FATE_TRAINED)
+            add_staleness(&x, r, g, &most[1]);
     }
     bill_seconds(&x, s, r);
     comm_sum_f64_all(s->comm, SCOPE_WORLD, (double *)&x, (size_t)n);
-    comm_max_f64_all(s->comm, SCOPE_WORLD, &longest, 1);
+    comm_max_f64_all(s->comm, SCOPE_WORLD, most, 2);
     put_rewards(s->metrics, x.of[0], x.of[1]);
     put_groups(s, r, &x);
-    s->metrics[METRIC_MAX_TOKENS] = longest;
+    s->metrics[METRIC_MAX_TOKENS] = most[0];
+    s->metrics[METRIC_STALE_MEAN] = ratio(x.behind, x.trained);
+    s->metrics[METRIC_STALE_MAX] = most[1];
+    s->metrics[METRIC_STALE_RATIO] = ratio(x.stale, x.trained);
     memcpy(ledger_seconds, x.seconds, sizeof x.seconds);
 }

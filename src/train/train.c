@@ -56,6 +56,30 @@ static int make_admission(struct session *s, struct fault *f)
     return admission_new(&s->admission, &a, f);
 }
 
+/* What train.max_staleness = 1 keeps of the state before a step. */
+static int open_ahead(struct session *s, struct fault *f)
+{
+    if (!s->cfg->train.max_staleness)
+        return 0;
+    if (comm_size(s->comm) == 1)
+        return fault_set(f, FAULT_CONFIG,
+                         "train.max_staleness = 1 needs a rank that only generates; "
+                         "start the job with more ranks, or set it to 0");
+    if (s->learner) {
+        s->previous = mem_new(model_n_params(s->model), sizeof *s->previous,
+                              "the weights of before a step", f);
+        if (!s->previous)
+            return f->code;
+    }
+    if (s->admission) {
+        s->kept = mem_new((size_t)admission_state_size(s->admission), sizeof *s->kept,
+                          "admission's estimates", f);
+        if (!s->kept)
+            return f->code;
+    }
+    return 0;
+}
+
 /* Everything local that a training rank opens after its role is known. */
 static int open_roles(struct session *s, struct fault *f)
 {
@@ -79,6 +103,8 @@ static int open_roles(struct session *s, struct fault *f)
         rc = session_generator(s, RANDOM_SAMPLE, &s->generator, f);
     if (!rc && comm_rank(s->comm) == 0)
         rc = make_admission(s, f);
+    if (!rc)
+        rc = open_ahead(s, f);
     return rc;
 }
 
@@ -101,6 +127,12 @@ static void say_header(const struct session *s, const char *dir)
               "prompts=%" PRId64 " too_long=%" PRId64 " held_out=%" PRId64
               " load_seconds=%.2f",
               s->train.n, s->train.too_long, s->eval.n, clock_now() - s->started);
+    if (c->train.max_staleness)
+        log0_line(
+            LOG_INFO,
+            "stale groups are trained: each step is generated while the one before "
+            "it is trained, on the policy of before its updates; tis_cap=%g",
+            c->loss.tis_cap);
 }
 
 static int evaluate_into_all(struct session *s, bool initial, struct fault *f)
@@ -131,24 +163,28 @@ static int evaluate_into_all(struct session *s, bool initial, struct fault *f)
     return 0;
 }
 
-static int64_t available(const struct session *s)
+/* Prompts left behind a cursor. */
+static int64_t available(const struct session *s, int64_t cursor)
 {
-    return s->cfg->data.epochs ? s->cfg->data.epochs * s->train.n - s->cursor
-                               : INT64_MAX;
+    return s->cfg->data.epochs ? s->cfg->data.epochs * s->train.n - cursor : INT64_MAX;
+}
+
+static bool finished_at(const struct session *s, int64_t step, int64_t cursor)
+{
+    return step >= s->cfg->run.steps || available(s, cursor) <= 0;
 }
 
 static bool finished(const struct session *s)
 {
-    return s->step >= s->cfg->run.steps || available(s) <= 0;
+    return finished_at(s, s->step, s->cursor);
 }
 
-static int write_step_all(struct session *s, const struct settled *r, int64_t version,
-                          struct fault *f)
+static int write_step_all(struct session *s, const struct settled *r, struct fault *f)
 {
     struct metric metric[METRIC_COUNT];
     struct step_record rec = {
         .step = s->step,
-        .policy_version = version,
+        .policy_version = r->version,
         .closed_by = closed_text(r->closed),
         .identity = &s->identity,
         .n_metrics = METRIC_COUNT,
@@ -196,20 +232,74 @@ static int short_batch(const struct session *s, const struct settled *r,
         s->step + 1, closed_text(r->closed), r->n_batch, c->admission.groups);
 }
 
+/* Generate the step that comes next on its own, on the newest weights. */
+static int generate_next_all(struct session *s, struct settled *out, struct fault *f)
+{
+    int rc;
+
+    s->drawing = (struct drawing){.step = s->step + 1, .cursor = s->cursor};
+    rc = generate_all(s, available(s, s->cursor), out, f);
+    /* After a resumption: it was due on the weights of the step before. */
+    if (!rc && !out->abandoned && s->published != s->updates)
+        rc = publish_all(s, f);
+    return rc;
+}
+
+/* train.max_staleness = 1: what a checkpoint of this step will need of the state before
+ * it, and the beginning of the next one, unless this is the last. */
+static int begin_ahead_all(struct session *s, const struct settled *r,
+                           struct generation **out, struct fault *f)
+{
+    int64_t cursor = s->cursor + r->consumed;
+
+    s->previous_updates = s->published;
+    if (s->learner)
+        memcpy(s->previous, model_params(s->model),
+               model_n_params(s->model) * sizeof *s->previous);
+    if (finished_at(s, s->step + 1, cursor))
+        return 0;
+    if (s->admission)
+        admission_state_get(s->admission, s->kept);
+    s->ahead = true;
+    s->drawing = (struct drawing){.step = s->step + 2, .cursor = cursor};
+    return generation_begin_all(out, s, available(s, cursor), f);
+}
+
+/* The step's updates and, meanwhile, with train.max_staleness = 1, the generation of
+ * the next one; it gives *next. */
+static int train_batch_all(struct session *s, const struct settled *r,
+                           struct share *share, struct settled *next, struct fault *f)
+{
+    struct generation *g = NULL;
+    int rc = 0;
+
+    s->ahead = false;
+    if (s->cfg->train.max_staleness)
+        rc = begin_ahead_all(s, r, &g, f);
+    if (rc)
+        return rc;
+    if (s->learner) {
+        learner_set_pause(s->learner, g ? generation_tick : NULL, g);
+        rc = learn_all(s, share, f);
+        learner_set_pause(s->learner, NULL, NULL);
+    }
+    return g ? generation_end_all(g, rc, next, f) : comm_agree_all(s->comm, rc, f);
+}
+
 /* What follows a settled batch: train, publish, evaluate, write. */
-static int complete_step_all(struct session *s, const struct settled *r,
+static int complete_step_all(struct session *s, struct settled *r, struct settled *next,
                              struct fault *f)
 {
     struct share share = {0};
-    int64_t version = s->updates;
     double start = clock_now();
     int rc = short_batch(s, r, f);
 
     if (!rc)
         rc = deliver_all(s, r, &share, f);
     s->metrics[METRIC_T_DELIVER] = clock_now() - start;
+    r->trained_at = s->updates;
     if (!rc)
-        rc = learn_all(s, &share, f);
+        rc = train_batch_all(s, r, &share, next, f);
     share_free(&share);
     if (!rc)
         rc = publish_all(s, f);
@@ -222,16 +312,19 @@ static int complete_step_all(struct session *s, const struct settled *r,
         ((s->cfg->eval.every && s->step % s->cfg->eval.every == 0) || finished(s)))
         rc = evaluate_into_all(s, false, f);
     if (!rc)
-        rc = write_step_all(s, r, version, f);
+        rc = write_step_all(s, r, f);
     if (!rc)
         say_step(s, r);
     return rc;
 }
 
-/* One step; *stopped if the run was asked to stop, in which case nothing happened. */
-static int step_all(struct session *s, bool *stopped, struct fault *f)
+/* One step.  *r is its batch if that was generated ahead, and the next one's
+ * afterwards. *stopped if the run was asked to stop: what was being generated is
+ * dropped. */
+static int step_all(struct session *s, struct settled *r, bool *stopped,
+                    struct fault *f)
 {
-    struct settled r = {0};
+    struct settled next = {0};
     int rc = 0;
 
     for (int i = METRIC_EVAL_INITIAL; i < METRIC_COUNT; i++)
@@ -239,23 +332,26 @@ static int step_all(struct session *s, bool *stopped, struct fault *f)
     if (s->step == 0 && s->eval.n)
         rc = evaluate_into_all(s, true, f);
     s->started = clock_now();
-    if (!rc)
-        rc = generate_all(s, available(s), &r, f);
-    *stopped = r.abandoned;
-    if (!rc && !r.abandoned)
-        rc = complete_step_all(s, &r, f);
-    settled_free(&r);
+    if (!rc && !r->size)
+        rc = generate_next_all(s, r, f);
+    *stopped = r->abandoned;
+    if (!rc && !r->abandoned)
+        rc = complete_step_all(s, r, &next, f);
+    *stopped = *stopped || next.abandoned;
+    settled_free(r);
+    *r = next;
     return rc;
 }
 
 static int loop_all(struct session *s, const char *dir, struct fault *f)
 {
+    struct settled batch = {0};
     int64_t saved = s->step;
     bool stopped = false;
     int rc = 0;
 
     while (!rc && !stopped && !finished(s)) {
-        rc = step_all(s, &stopped, f);
+        rc = step_all(s, &batch, &stopped, f);
         if (!rc && !stopped)
             stopped = stop_agreed_all(s);
         if (!rc && !stopped && s->cfg->run.save_every &&
@@ -264,6 +360,7 @@ static int loop_all(struct session *s, const char *dir, struct fault *f)
             saved = s->step;
         }
     }
+    settled_free(&batch);
     if (!rc && s->step != saved)
         rc = save_all(s, f);
     if (!rc)
@@ -335,7 +432,9 @@ static int run_all(struct session *s, const char *dir, struct fault *f)
         rc = comm_agree_all(s->comm, open_files(s, dir, f), f);
     if (!rc) {
         say_header(s, dir);
-        rc = publish_all(s, f); /* everyone starts from the root's weights */
+        /* Everyone starts from the root's weights, unless the next step is due on those
+         * of the step before. */
+        rc = s->published == s->updates ? publish_all(s, f) : 0;
     }
     if (!rc)
         rc = loop_all(s, dir, f);

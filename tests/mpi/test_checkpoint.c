@@ -20,7 +20,9 @@ static float value(int64_t step, int a, int64_t i)
 
     if (i % 1000 < 4)
         return odd[i % 1000];
-    return (float)(i + 7 * step + 1) / 3.0f * (a == 0 ? 1.0f : a == 1 ? -1e-3f : 1e-6f);
+    static const float scale[BIG] = {1.0f, -1e-3f, 1e-6f, -3.0f};
+
+    return (float)(i + 7 * step + 1) / 3.0f * scale[a];
 }
 
 struct made {
@@ -29,6 +31,12 @@ struct made {
     double state[N_STATE];
     struct model_tensor tensors[N_TENSORS];
 };
+
+/* Every other step's checkpoint also has the weights of before it. */
+static int arrays_of(int64_t step)
+{
+    return step % 2 ? BIG - 1 : BIG;
+}
 
 /* Whole arrays on the learners; the other ranks bring params only. */
 static void make(struct made *m, int64_t step, int64_t n)
@@ -42,7 +50,7 @@ static void make(struct made *m, int64_t step, int64_t n)
              .cols = 3,
              .vector = true,
              .first = 6}}};
-    for (int a = 0; a < BIG; a++) {
+    for (int a = 0; a < arrays_of(step); a++) {
         if (a > 0 && !comm_learns(check_comm))
             continue;
         m->x[a] = malloc((size_t)(n + 1) * sizeof(float));
@@ -56,6 +64,8 @@ static void make(struct made *m, int64_t step, int64_t n)
                                .params = m->x[0],
                                .moment1 = m->x[1],
                                .moment2 = m->x[2],
+                               .previous = m->x[3],
+                               .previous_updates = step % 2 ? -1 : 2 * step - 1,
                                .n_tensors = N_TENSORS,
                                .tensors = m->tensors,
                                .n_state = N_STATE,
@@ -95,12 +105,14 @@ static int load(struct store *s, int64_t step, int64_t n, struct fault *f)
     CHECK_INT(k.n_params, n);
     CHECK_INT(k.n_state, N_STATE);
     CHECK(!memcmp(&id, identity(), sizeof id));
-    for (int a = 0; a < BIG; a++)
-        if (a == 0 || comm_learns(check_comm))
+    CHECK_INT(k.previous_updates, step % 2 ? -1 : 2 * step - 1);
+    for (int a = 0; a < arrays_of(step); a++)
+        if (a % 3 == 0 || comm_learns(check_comm))
             x[a] = calloc((size_t)n + 1, sizeof(float));
     k.params = x[0];
     k.moment1 = x[1];
     k.moment2 = x[2];
+    k.previous = x[3];
     k.state = state;
     rc = store_checkpoint_read_all(s, step, &k, f);
     for (int a = 0; !rc && a < BIG; a++)
