@@ -59,6 +59,10 @@ struct plan {
 int train_plan(const struct config *cfg, int64_t ranks, double memory, struct plan *out,
                struct fault *f);
 
+struct admission_config; /* admission.h */
+/* What the job's settings ask of admission. */
+void train_policy(const struct config *c, struct admission_config *out);
+
 /* The setting may differ between a run and its resumption ("section.key"). */
 bool train_may_change(const char *setting);
 /* From here on SIGTERM and SIGUSR1 to any rank are such requests. */

@@ -41,18 +41,9 @@ static bool stop_agreed_all(struct session *s)
 
 static int make_admission(struct session *s, struct fault *f)
 {
-    const struct config *c = s->cfg;
-    struct admission_config a = {
-        .groups = (int)c->admission.groups,
-        .size = (int)c->admission.group_size,
-        .max_candidates = c->admission.groups * c->admission.max_multiplier,
-        .refill = (enum refill)c->admission.refill,
-        .dynamic = c->admission.dynamic,
-        .speculation = c->admission.speculation,
-        .prior_trainable = c->admission.prior,
-        .prior_weight = c->admission.prior_weight,
-    };
+    struct admission_config a;
 
+    train_policy(s->cfg, &a);
     return admission_new(&s->admission, &a, f);
 }
 
