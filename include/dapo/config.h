@@ -36,9 +36,9 @@ struct config {
 #undef END
 };
 
-enum preset { PRESET_DAPO, PRESET_GRPO };     /* loss.preset */
-enum init { INIT_PRETRAINED, INIT_RANDOM };   /* model.init */
-enum overlong { OVERLONG_OFF, OVERLONG_ADD }; /* reward.overlong */
+enum preset { PRESET_DAPO, PRESET_GRPO };                   /* loss.preset */
+enum init { INIT_PRETRAINED, INIT_RANDOM };                 /* model.init */
+enum overlong { OVERLONG_OFF, OVERLONG_ADD, OVERLONG_MIN }; /* reward.overlong */
 enum short_batch {
     SHORT_TRAIN,
     SHORT_SKIP,

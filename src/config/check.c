@@ -10,7 +10,7 @@ static int check_lengths(const struct config *c, struct fault *f)
 {
     int64_t longest = c->prompt.max_tokens + c->rollout.max_tokens;
 
-    if (c->reward.overlong == OVERLONG_ADD &&
+    if (c->reward.overlong != OVERLONG_OFF &&
         c->reward.overlong_cache > c->rollout.max_tokens)
         return fault_set(f, FAULT_CONFIG,
                          "reward.overlong_cache = %" PRId64 " is longer than "
@@ -29,8 +29,9 @@ static int check_lengths(const struct config *c, struct fault *f)
 
 static int check_sampling(const struct config *c, struct fault *f)
 {
-    double members = (double)c->admission.groups * (double)c->admission.max_multiplier *
-                     (double)c->admission.group_size;
+    double most = c->admission.strict ? 1 : (double)c->admission.max_multiplier;
+    double members =
+        (double)c->admission.groups * most * (double)c->admission.group_size;
 
     if (members > INT_MAX)
         return fault_set(f, FAULT_CONFIG,
@@ -55,6 +56,45 @@ static int check_sampling(const struct config *c, struct fault *f)
                          " is more than admission.groups = %" PRId64
                          ": some updates would have nothing to train on",
                          c->optimizer.updates_per_step, c->admission.groups);
+    return 0;
+}
+
+/* Choices of admission's settings, in the order of config.def. */
+enum { STREAM = 0, FULL = 2, BY_CANDIDATE = 0, RESUME = 1 };
+
+/* Policies of admission that exclude each other. */
+static int check_admission(const struct config *c, struct fault *f)
+{
+    bool resume = c->admission.surplus == RESUME;
+
+    if (resume && c->admission.refill != STREAM)
+        return fault_set(f, FAULT_CONFIG,
+                         "admission.surplus = resume needs admission.refill = stream: "
+                         "waves and full rounds end before the step does, so nothing "
+                         "is left to go on; set refill = stream or surplus = discard");
+    if (resume && c->admission.order != BY_CANDIDATE)
+        return fault_set(f, FAULT_CONFIG,
+                         "admission.surplus = resume needs admission.order = "
+                         "candidate: what goes on must come first in the next step; "
+                         "set order = candidate or surplus = discard");
+    if (resume && !c->admission.dynamic)
+        return fault_set(f, FAULT_CONFIG,
+                         "admission.surplus = resume with admission.dynamic = false: "
+                         "every group is trained, so there is never a surplus; set "
+                         "surplus = discard");
+    if (c->admission.refill == FULL && !c->admission.strict &&
+        c->admission.full_multiplier > c->admission.max_multiplier)
+        return fault_set(f, FAULT_CONFIG,
+                         "admission.full_multiplier = %" PRId64
+                         " is over admission.max_multiplier = %" PRId64
+                         ": not one round would fit; raise max_multiplier to "
+                         "full_multiplier times the rounds to allow",
+                         c->admission.full_multiplier, c->admission.max_multiplier);
+    if (c->loss.tis_cap > 0 && !resume && c->train.max_staleness == 0)
+        return fault_set(f, FAULT_CONFIG,
+                         "loss.tis_cap is set, but no group is ever stale: set "
+                         "train.max_staleness or admission.surplus = resume, or leave "
+                         "it 0");
     return 0;
 }
 
@@ -118,7 +158,7 @@ static int check_names(const struct config *c, struct fault *f)
 int config_check(const struct config *c, struct fault *f)
 {
     static int (*const checks[])(const struct config *, struct fault *) = {
-        check_lengths, check_sampling, check_loss,
+        check_lengths, check_sampling, check_admission, check_loss,
         check_prompt,  check_resume,   check_names,
     };
     int rc = 0;

@@ -44,3 +44,11 @@ double reward_overlong(int64_t len, int64_t limit, int64_t cache, double factor)
         return -factor;
     return -(double)over / (double)cache * factor;
 }
+
+double reward_overlong_min(double raw, int64_t len, int64_t limit, int64_t cache,
+                           double factor)
+{
+    double penalty = reward_overlong(len, limit, cache, factor);
+
+    return len > limit - cache && penalty < raw ? penalty : raw;
+}

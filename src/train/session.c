@@ -222,6 +222,21 @@ int session_generator(struct session *s, enum random_use use, struct rollout **o
     return rollout_new(out, s->model, &r, f);
 }
 
+static void shape_reward(const struct config *c, struct completion *m)
+{
+    int64_t limit = c->rollout.max_tokens, cache = c->reward.overlong_cache;
+    double raw = m->correct ? c->reward.correct : c->reward.wrong, shaped = raw;
+
+    if (c->reward.overlong == OVERLONG_ADD)
+        shaped += reward_overlong(m->n_tokens, limit, cache, c->reward.overlong_factor);
+    if (c->reward.overlong == OVERLONG_MIN)
+        shaped = reward_overlong_min(raw, m->n_tokens, limit, cache,
+                                     c->reward.overlong_factor);
+    m->raw_reward = raw;
+    m->shaped_reward = shaped;
+    m->length_penalty = shaped - raw;
+}
+
 int session_judge(const struct session *s, struct completion *m, const char *gold,
                   struct fault *f)
 {
@@ -246,13 +261,7 @@ int session_judge(const struct session *s, struct completion *m, const char *gol
             else
                 rc = f->code;
         }
-        m->raw_reward = v.correct ? c->reward.correct : c->reward.wrong;
-        m->length_penalty =
-            c->reward.overlong == OVERLONG_ADD
-                ? reward_overlong(m->n_tokens, c->rollout.max_tokens,
-                                  c->reward.overlong_cache, c->reward.overlong_factor)
-                : 0.0;
-        m->shaped_reward = m->raw_reward + m->length_penalty;
+        shape_reward(c, m);
     }
     bytes_free(&text);
     return rc;

@@ -125,6 +125,14 @@ static void wrong_job_files_are_refused(void)
         {"[prompt]\ntemplate = custom\n", "needs prompt.custom"},
         {"[prompt]\ncustom = {user}\n", "is not custom"},
         {"[prompt]\ntemplate = plain\nsystem = be good\n", "no place"},
+        {"[admission]\nsurplus = resume\nrefill = waves\n", "needs admission.refill"},
+        {"[admission]\nsurplus = resume\nrefill = full\n", "needs admission.refill"},
+        {"[admission]\nsurplus = resume\norder = completion\n",
+         "needs admission.order"},
+        {"[admission]\nsurplus = resume\ndynamic = false\n", "never a surplus"},
+        {"[admission]\nrefill = full\nmax_multiplier = 2\n", "not one round"},
+        {"[loss]\ntis_cap = 2\n", "no group is ever stale"},
+        {"[reward]\noverlong = min\n[rollout]\nmax_tokens = 9\n", "punished"},
         {"[ranks]\ntensor_parallel = 2\n", "want an integer in [1, 1]"},
     };
 

@@ -346,6 +346,24 @@ static void overlong_numbers(void)
     CHECK_NEAR(reward_overlong(1, 4, 4, 1), -0.25, 0);
 }
 
+/* Limit 100, buffer 20: 0, 0, -0.5, -1, -1 added; and the worked cases of the shaping
+ * that takes the minimum, 1616/4096 and 2616/4096 over the edge. */
+static void overlong_added_and_minimum(void)
+{
+    static const double want[5] = {0, 0, -0.5, -1, -1};
+    double just = reward_overlong_min(1, 16385, 20480, 4096, 1);
+
+    for (int i = 0; i < 5; i++)
+        CHECK_NEAR(reward_overlong(70 + 10 * i, 100, 20, 1), want[i], 0);
+    CHECK_NEAR(reward_overlong_min(1, 18000, 20480, 4096, 1), -0.39453125, 0);
+    CHECK_NEAR(reward_overlong_min(-1, 19000, 20480, 4096, 1), -1, 0);
+    CHECK_NEAR(reward_overlong_min(0, 19000, 20480, 4096, 1), -0.638671875, 0);
+    CHECK_NEAR(reward_overlong_min(1, 16384, 20480, 4096, 1), 1, 0); /* not over yet */
+    CHECK_NEAR(just, -0.000244140625, 0);
+    CHECK_NEAR(reward_overlong_min(1, 30000, 20480, 4096, 1), -1, 0);
+    CHECK_NEAR(reward_overlong_min(-1, 30000, 20480, 4096, 2), -2, 0);
+}
+
 /* 400 real responses with the verdicts of their source's checker, 375 of them right. */
 static void real_responses(void)
 {
@@ -386,4 +404,4 @@ static void real_responses(void)
 CASES(CASE(dapo_agrees_with_the_official_grader), CASE(dapo_truth_table),
       CASE(window_counts_code_points), CASE(extraction_takes_the_last_balanced_box),
       CASE(exact_forms), CASE(hostile_bytes), CASE(hostile_length),
-      CASE(overlong_numbers), CASE(real_responses));
+      CASE(overlong_numbers), CASE(overlong_added_and_minimum), CASE(real_responses));
