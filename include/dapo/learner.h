@@ -5,7 +5,8 @@
  * cut into ranks or microbatches changes the gradient (invariant 3), empty ranks
  * included.  Communication is passed in as `struct learner_reduce`; the module itself
  * knows no MPI. Source: Yu et al., DAPO, arXiv:2503.14476, eqs. 8-13; Shao et al.,
- * GRPO, arXiv:2402.03300; dual clip: Ye et al. 2020, arXiv:1912.09729.
+ * GRPO, arXiv:2402.03300; dual clip: Ye et al. 2020, arXiv:1912.09729.  Stale tokens:
+ * Hilton et al., Batch size-invariance for policy optimization, arXiv:2110.00641.
  */
 #ifndef DAPO_LEARNER_H
 #define DAPO_LEARNER_H
@@ -56,6 +57,7 @@ struct loss_config {
     bool mask_truncated; /* truncated completions are left out of the update: they add
                           * no loss, count in no denominator and in no metric */
     float temperature;   /* of the log-probs: the training temperature */
+    double tis_cap;      /* >= 1: of stale tokens' weights; 0 = none, see below */
 };
 
 /* One token's loss and its slope d loss / d logp; `old` and `ref` are stored log-probs.
@@ -67,6 +69,8 @@ struct loss_config {
  * +-20 first; beyond that they are constants, so their slope is 0. */
 struct token_loss {
     double loss, slope, ratio, kl;
+    double weight;      /* of a stale token; else 1 */
+    bool weight_capped; /* by tis_cap */
     /* clipped: the clipped objective is below the unclipped one, because r < 1 - low
      * and A < 0 (clipped_low) or r > 1 + high and A > 0 (clipped_high).  clipped_dual:
      * the bound -c A acts.  active: A != 0 and L has a slope in logp. */
@@ -74,6 +78,16 @@ struct token_loss {
 };
 struct token_loss loss_token(const struct loss_config *c, double logp, double old,
                              double ref, double advantage);
+/* The same of a token that an older policy than the step's first sampled: the clip
+ * keeps the policy near `prox`, its log-prob under the policy at the step's start, and
+ * a weight that is constant in logp corrects for the sampling (decoupled objective,
+ * Hilton et al. 2021, eq. 5, the weight truncated as in Espeholt et al. 2018,
+ * arXiv:1802.01561): r    = exp(logp - prox) w    = min(exp(prox - old), tis_cap) loss
+ * = w L(r) + kl_coef kl slope, active and the clip flags as above with this r, the
+ * slope of L times w.  With prox = old this is loss_token to the bit. */
+struct token_loss loss_token_stale(const struct loss_config *c, double logp,
+                                   double prox, double old, double ref,
+                                   double advantage);
 
 /* -- the batch --------------------------------------------------------------------- */
 
@@ -84,8 +98,11 @@ struct sequence {
     const int *ids;        /* [n] */
     const float *old_logp; /* [n] as stored by the generator */
     float *ref_logp;       /* [n] reference model; NULL without KL */
+    float *prox_logp;      /* [n] policy at the step's start, of a stale one; NULL
+                            * without tis_cap */
     double advantage;
     bool truncated;
+    bool stale; /* an older policy than the step's first sampled some of its tokens */
     int64_t order; /* position in the step's batch: candidate order, then member */
 };
 
@@ -122,14 +139,17 @@ struct learner_reduce {
 /* Of the whole update, equal on all learners.  Means are over its tokens; `loss` is
  * the reduction's value, KL term included.  What `old_logp` is compared with is the
  * forward before this update: in a step's first update on fresh weights
- * max_abs_log_ratio is 0 on the CPU backend (invariant 5). */
+ * max_abs_log_ratio is 0 on the CPU backend (invariant 5).  With tis_cap > 0 the ratio
+ * of a stale token is to prox_logp, while these compare with old_logp as ever. */
 struct update_metrics {
     double loss, kl, entropy, ratio_mean;
     double max_abs_log_ratio; /* max |logp - old_logp|, not clamped */
     double mismatch_mean;     /* mean |logp - old_logp| */
     double clip_fraction, lower_clip_fraction, upper_clip_fraction; /* of the tokens */
     double dual_clip_fraction;
-    int64_t tokens, gradient_active_tokens, sequences, microbatches;
+    double tis_weight_mean;     /* over the tis_tokens: those of stale sequences; */
+    double tis_capped_fraction; /* 1 and 0 without any */
+    int64_t tokens, gradient_active_tokens, sequences, microbatches, tis_tokens;
     double grad_norm; /* before clipping */
     double learning_rate;
     bool skipped;    /* the weights are unchanged: nothing to train, or ... */
@@ -168,6 +188,9 @@ int learner_gradient_all(struct learner *l, const struct sequence *seq, int n,
  * temperature, into their ref_logp.  Local. */
 int learner_reference(struct learner *l, struct model *m, const struct sequence *seq,
                       int n, struct fault *f);
+/* Log-probs of the sequences that have a prox_logp under the learner's own model as it
+ * is, into those; before a step's first update.  Local. */
+int learner_prox(struct learner *l, const struct sequence *seq, int n, struct fault *f);
 /* Supervised: one update of mean negative log-prob (at temperature 1) over the n
  * sequences' completion tokens; advantage, old_logp, ref_logp and truncated unused.
  * The metrics about ratios and clipping are 0. */

@@ -106,6 +106,12 @@ static int check_loss(const struct config *c, struct fault *f)
             "loss.dual_clip = %g must be over 1 + loss.clip_high = %g, or 0 "
             "for off",
             c->loss.dual_clip, 1 + c->loss.clip_high);
+    if (c->loss.tis_cap > 0 && c->loss.tis_cap < 1)
+        return fault_set(
+            f, FAULT_CONFIG,
+            "loss.tis_cap = %g would weigh fresh tokens down too; use 1 or "
+            "more, or 0 for no weights",
+            c->loss.tis_cap);
     if (*c->loss.reference && c->loss.kl_coef == 0)
         return fault_set(
             f, FAULT_CONFIG,

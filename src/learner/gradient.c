@@ -25,6 +25,9 @@ enum {
     DUAL,
     ACTIVE,
     CUTS,
+    WEIGHT,
+    CAPPED,
+    WEIGHED,
     SUMS
 };
 
@@ -55,8 +58,11 @@ static float policy_token(struct pass *p, const struct sequence *s, int t, doubl
     const struct loss_config *c = &p->l->loss;
     double old = s->old_logp[t], away = fabs(logp - old);
     double weight = reduction_weight(c->reduction, &p->all, &p->part, s->n);
+    double ref = c->kl_coef > 0 ? s->ref_logp[t] : 0;
+    bool stale = c->tis_cap > 0 && s->stale;
     struct token_loss x =
-        loss_token(c, logp, old, c->kl_coef > 0 ? s->ref_logp[t] : 0, s->advantage);
+        stale ? loss_token_stale(c, logp, s->prox_logp[t], old, ref, s->advantage)
+              : loss_token(c, logp, old, ref, s->advantage);
 
     p->sum[LOSS] += weight * x.loss;
     p->sum[KL] += x.kl;
@@ -67,6 +73,9 @@ static float policy_token(struct pass *p, const struct sequence *s, int t, doubl
     p->sum[HIGH] += x.clipped_high;
     p->sum[DUAL] += x.clipped_dual;
     p->sum[ACTIVE] += x.active;
+    p->sum[WEIGHT] += stale ? x.weight : 0;
+    p->sum[CAPPED] += x.weight_capped;
+    p->sum[WEIGHED] += stale;
     p->most = away > p->most ? away : p->most;
     return (float)(weight * x.slope);
 }
@@ -142,6 +151,10 @@ static int check(const struct learner *l, const struct sequence *s,
     if (policy && (!s->old_logp || (l->loss.kl_coef > 0 && !s->ref_logp)))
         return fault_set(f, FAULT_BUG, "a sequence came without its %s log-probs",
                          s->old_logp ? "reference" : "stored");
+    if (policy && l->loss.tis_cap > 0 && s->stale && !s->prox_logp)
+        return fault_set(f, FAULT_BUG,
+                         "a stale sequence came without the log-probs of "
+                         "the policy at the step's start");
     if ((rc = check_ids(s->prompt, s->n_prompt, vocab, "a prompt", f)))
         return rc;
     return check_ids(s->ids, s->n, vocab, "a completion", f);
@@ -192,7 +205,7 @@ static int sum_gradient_all(const struct learner *l, float *grad,
 
 static void report(const struct pass *p, struct update_metrics *out)
 {
-    double n = p->all.tokens > 0 ? p->all.tokens : 1;
+    double n = p->all.tokens > 0 ? p->all.tokens : 1, weighed = p->sum[WEIGHED];
 
     out->loss = p->sum[LOSS];
     out->kl = p->sum[KL] / n;
@@ -204,6 +217,9 @@ static void report(const struct pass *p, struct update_metrics *out)
     out->lower_clip_fraction = p->sum[LOW] / n;
     out->upper_clip_fraction = p->sum[HIGH] / n;
     out->dual_clip_fraction = p->sum[DUAL] / n;
+    out->tis_weight_mean = weighed > 0 ? p->sum[WEIGHT] / weighed : 1;
+    out->tis_capped_fraction = weighed > 0 ? p->sum[CAPPED] / weighed : 0;
+    out->tis_tokens = (int64_t)weighed;
     out->gradient_active_tokens = (int64_t)p->sum[ACTIVE];
     out->microbatches = (int64_t)p->sum[CUTS];
     out->tokens = (int64_t)p->all.tokens;
@@ -271,33 +287,79 @@ int learner_gradient_all(struct learner *l, const struct sequence *seq, int n,
     return gradient_all(l, seq, n, OBJECTIVE_POLICY, r, out, f);
 }
 
-int learner_reference(struct learner *l, struct model *m, const struct sequence *seq,
-                      int n, struct fault *f)
+/* -- log-probs without a gradient ----------------------------------------------------
+ */
+
+enum whose { REFERENCE, PROX };
+
+static float *room_of(const struct sequence *s, enum whose whose)
+{
+    return whose == PROX ? s->prox_logp : s->ref_logp;
+}
+
+/* Leave out those that want none. */
+static void keep_wanted(struct packer *k, enum whose whose)
+{
+    int n = 0;
+
+    for (int i = 0; i < k->n; i++)
+        if (room_of(k->list[i], whose))
+            k->list[n++] = k->list[i];
+    k->n = n;
+}
+
+/* Forward of one microbatch, its log-probs into their rooms. */
+static int look(struct learner *l, struct model *m, int first, int end,
+                enum whose whose, struct fault *f)
 {
     struct packer *k = &l->packer;
     struct pack view;
+    int rc = packer_fill(k, first, end, f);
+
+    if (rc)
+        return rc;
+    view = packer_view(k);
+    if ((rc = model_forward(m, &view, f)) ||
+        (rc = model_head(m, k->at, k->targets, k->n_out, l->loss.temperature, k->logp,
+                         NULL, NULL, NULL, f)))
+        return rc;
+    for (int i = 0; i < k->n_out; i++)
+        room_of(k->list[k->first + k->of[i]], whose)[k->nth[i]] = k->logp[i];
+    return 0;
+}
+
+static int logprobs(struct learner *l, struct model *m, const struct sequence *seq,
+                    int n, enum whose whose, struct fault *f)
+{
+    struct packer *k = &l->packer;
     int rc = 0;
 
-    for (int i = 0; !rc && i < n; i++) {
+    for (int i = 0; !rc && i < n; i++)
         rc = check(l, &seq[i], OBJECTIVE_SUPERVISED, f);
-        if (!rc && !seq[i].ref_logp)
-            rc =
-                fault_set(f, FAULT_BUG, "no room for a sequence's reference log-probs");
-    }
     if (!rc)
         rc = packer_take(k, seq, n, false, f);
+    if (rc)
+        return rc;
+    keep_wanted(k, whose);
     for (int first = 0, end; !rc && first < k->n; first = end) {
         end = packer_cut(k, first, l->microbatch);
-        if ((rc = packer_fill(k, first, end, f)))
-            break;
-        view = packer_view(k);
-        if ((rc = model_forward(m, &view, f)) ||
-            (rc = model_head(m, k->at, k->targets, k->n_out, l->loss.temperature,
-                             k->logp, NULL, NULL, NULL, f)))
-            break;
-        for (int i = 0; i < k->n_out; i++)
-            k->list[k->first + k->of[i]]->ref_logp[k->nth[i]] = k->logp[i];
+        rc = look(l, m, first, end, whose, f);
         learner_rest(l);
     }
     return rc;
+}
+
+int learner_reference(struct learner *l, struct model *m, const struct sequence *seq,
+                      int n, struct fault *f)
+{
+    for (int i = 0; i < n; i++)
+        if (!seq[i].ref_logp)
+            return fault_set(f, FAULT_BUG,
+                             "no room for a sequence's reference log-probs");
+    return logprobs(l, m, seq, n, REFERENCE, f);
+}
+
+int learner_prox(struct learner *l, const struct sequence *seq, int n, struct fault *f)
+{
+    return logprobs(l, l->model, seq, n, PROX, f);
 }

@@ -21,6 +21,9 @@ static int check_loss(const struct loss_config *c, struct fault *f)
         return refuse(f, "KL coefficient may not be negative");
     if (!((unsigned)c->reduction < REDUCTION_COUNT))
         return refuse(f, "loss reduction is unknown");
+    if (!(c->tis_cap == 0 || c->tis_cap >= 1))
+        return refuse(f, "cap of stale tokens' weights must be at least 1, or 0 for "
+                         "none");
     if (!(c->temperature > 0))
         return refuse(f, "temperature must be over 0");
     return 0;

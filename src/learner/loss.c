@@ -12,6 +12,11 @@ static double clamp(double x, double low, double high)
     return x < low ? low : x > high ? high : x;
 }
 
+static double exp_clamped(double log_r)
+{
+    return exp(clamp(log_r, -MOST_LOG_RATIO, MOST_LOG_RATIO));
+}
+
 static void add_policy(struct token_loss *t, const struct loss_config *c, double log_r,
                        double a)
 {
@@ -19,7 +24,7 @@ static void add_policy(struct token_loss *t, const struct loss_config *c, double
     bool constant = fabs(log_r) > MOST_LOG_RATIO;
     double loss;
 
-    t->ratio = exp(clamp(log_r, -MOST_LOG_RATIO, MOST_LOG_RATIO));
+    t->ratio = exp_clamped(log_r);
     t->clipped_low = a < 0 && t->ratio < low;
     t->clipped_high = a > 0 && t->ratio > high;
     t->clipped = t->clipped_low || t->clipped_high;
@@ -43,12 +48,35 @@ static void add_kl(struct token_loss *t, double coef, double log_q)
         t->slope += coef * (1 - exp(d));
 }
 
+static void weigh(struct token_loss *t, double cap, double log_w)
+{
+    double w = exp_clamped(log_w);
+
+    t->weight_capped = w > cap;
+    t->weight = t->weight_capped ? cap : w;
+    t->loss *= t->weight;
+    t->slope *= t->weight;
+}
+
 struct token_loss loss_token(const struct loss_config *c, double logp, double old,
                              double ref, double advantage)
 {
-    struct token_loss t = {0};
+    struct token_loss t = {.weight = 1};
 
     add_policy(&t, c, logp - old, advantage);
+    if (c->kl_coef > 0)
+        add_kl(&t, c->kl_coef, ref - logp);
+    return t;
+}
+
+struct token_loss loss_token_stale(const struct loss_config *c, double logp,
+                                   double prox, double old, double ref,
+                                   double advantage)
+{
+    struct token_loss t = {0};
+
+    add_policy(&t, c, logp - prox, advantage);
+    weigh(&t, c->tis_cap, prox - old);
     if (c->kl_coef > 0)
         add_kl(&t, c->kl_coef, ref - logp);
     return t;

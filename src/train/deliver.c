@@ -11,7 +11,7 @@
 struct head {
     int64_t order;
     double advantage;
-    int32_t n_prompt, n, truncated, pad;
+    int32_t n_prompt, n, truncated, stale;
 };
 
 /* What every rank knows of one completion of the batch. */
@@ -57,11 +57,22 @@ static int make_plan(const struct session *s, const struct settled *r, int updat
     return rc;
 }
 
-static char *write_item(char *at, const struct group *g, int member, int64_t order)
+/* The first token's policy is the oldest. */
+static bool is_stale(const struct completion *m, int64_t now)
+{
+    return m->n_tokens > 0 && m->versions[0] < now;
+}
+
+static char *write_item(char *at, const struct group *g, int member, int64_t order,
+                        int64_t now)
 {
     const struct completion *m = &g->members[member];
-    struct head h = {
-        order, m->advantage, g->n_prompt, m->n_tokens, m->finish == FINISH_LENGTH, 0};
+    struct head h = {order,
+                     m->advantage,
+                     g->n_prompt,
+                     m->n_tokens,
+                     m->finish == FINISH_LENGTH,
+                     is_stale(m, now)};
     char *p = at;
 
     memcpy(p, &h, sizeof h);
@@ -85,6 +96,7 @@ static const char *read_item(const char *at, struct sequence *q)
                            .n = h.n,
                            .advantage = h.advantage,
                            .truncated = h.truncated != 0,
+                           .stale = h.stale != 0,
                            .order = h.order};
     q->prompt = (const int *)(const void *)p;
     p += (size_t)h.n_prompt * 4;
@@ -173,7 +185,8 @@ static int pack(const struct session *s, const struct settled *r,
             continue;
         g = find(r, r->batch[i / r->size]);
         if (g)
-            at[item[i].owner] = write_item(at[item[i].owner], g, i % r->size, i);
+            at[item[i].owner] =
+                write_item(at[item[i].owner], g, i % r->size, i, s->updates);
         else
             rc = fault_set(f, FAULT_BUG, "candidate %lld is not with its replica",
                            (long long)r->batch[i / r->size]);
@@ -219,8 +232,10 @@ static int unpack(const struct session *s, const struct item *item, int total,
 
 void share_free(struct share *h)
 {
-    for (int i = 0; i < h->n; i++)
+    for (int i = 0; i < h->n; i++) {
         free(h->seq[i].ref_logp);
+        free(h->seq[i].prox_logp);
+    }
     free(h->seq);
     free(h->first);
     free(h->store);

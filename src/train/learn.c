@@ -33,6 +33,7 @@ int learn_open(struct session *s, struct fault *f)
         .reduction = (enum reduction)c->loss.reduction,
         .mask_truncated = c->loss.mask_truncated,
         .temperature = (float)c->rollout.temperature,
+        .tis_cap = c->loss.tis_cap,
     };
     struct optimizer_config o = {
         .lr = c->optimizer.lr,
@@ -65,10 +66,30 @@ static int reference_logprobs(struct session *s, struct share *share, struct fau
     return rc;
 }
 
+/* What stale sequences' ratios are taken to. */
+static int prox_logprobs(struct session *s, struct share *share, struct fault *f)
+{
+    int stale = 0;
+
+    if (!(s->cfg->loss.tis_cap > 0))
+        return 0;
+    for (int i = 0; i < share->n; i++) {
+        struct sequence *q = &share->seq[i];
+
+        if (!q->stale)
+            continue;
+        q->prox_logp = mem_new((size_t)q->n, sizeof(float), "log-probs", f);
+        if (!q->prox_logp)
+            return f->code;
+        stale++;
+    }
+    return stale ? learner_prox(s->learner, share->seq, share->n, f) : 0;
+}
+
 /* Sums over the step's updates; means are weighted by tokens, like the loss. */
 struct tally {
-    double loss, kl, entropy, ratio, clip, low, high, dual, norm;
-    int64_t tokens, active, sequences;
+    double loss, kl, entropy, ratio, clip, low, high, dual, norm, weight, capped;
+    int64_t tokens, active, sequences, weighed;
     int updates, skipped, non_finite;
 };
 
@@ -88,6 +109,9 @@ static void add_update(struct tally *t, const struct update_metrics *u)
     t->low += n * u->lower_clip_fraction;
     t->high += n * u->upper_clip_fraction;
     t->dual += n * u->dual_clip_fraction;
+    t->weighed += u->tis_tokens;
+    t->weight += (double)u->tis_tokens * u->tis_weight_mean;
+    t->capped += (double)u->tis_tokens * u->tis_capped_fraction;
     if (u->skipped)
         return;
     t->updates++;
@@ -109,6 +133,8 @@ static void put_tally(struct session *s, const struct tally *t)
     m[METRIC_CLIP_LOW] = t->low / n;
     m[METRIC_CLIP_HIGH] = t->high / n;
     m[METRIC_CLIP_DUAL] = t->dual / n;
+    m[METRIC_TIS] = t->weighed ? t->weight / (double)t->weighed : 1.0;
+    m[METRIC_TIS_CAPPED] = t->weighed ? t->capped / (double)t->weighed : 0.0;
     m[METRIC_PPO_TOKENS] = (double)t->tokens;
     m[METRIC_ACTIVE] = (double)t->active;
     m[METRIC_SEQUENCES] = (double)t->sequences;
@@ -129,7 +155,10 @@ int learn_all(struct session *s, struct share *share, struct fault *f)
     s->metrics[METRIC_MISMATCH] = 0;
     if (!s->learner)
         return 0;
-    rc = learner_agree_all(&s->reduce, reference_logprobs(s, share, f), f);
+    rc = reference_logprobs(s, share, f);
+    if (!rc)
+        rc = prox_logprobs(s, share, f);
+    rc = learner_agree_all(&s->reduce, rc, f);
     for (int u = 0; u < share->updates && !rc; u++) {
         int a = share->first[u], b = share->first[u + 1];
         struct update_metrics m;

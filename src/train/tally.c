@@ -149,17 +149,18 @@ static void put_groups(struct session *s, const struct settled *r, const struct 
     m[METRIC_TICKS] = (double)r->ticks;
 }
 
-/* How far behind the policy that trains it a trained group's tokens are. */
+/* How far behind the policy that trains it the tokens of a trained completion are. */
 static void add_staleness(struct sums *x, const struct settled *r,
-                          const struct group *g, double *most)
+                          const struct completion *m, double *most)
 {
-    double behind = (double)(r->trained_at - g->policy_version);
-    double tokens = (double)group_tokens(g);
+    for (int t = 0; t < m->n_tokens; t++) {
+        double behind = (double)(r->trained_at - m->versions[t]);
 
-    x->trained += tokens;
-    x->behind += behind * tokens;
-    x->stale += behind > 0 ? tokens : 0;
-    *most = fmax(*most, tokens > 0 ? behind : 0);
+        x->trained += 1;
+        x->behind += behind;
+        x->stale += behind > 0;
+        *most = fmax(*most, behind);
+    }
 }
 
 void tally_all(struct session *s, const struct settled *r,
@@ -180,10 +181,10 @@ void tally_all(struct session *s, const struct settled *r,
                 add_completion(x.of[0], g, k);
             if (g->fate == FATE_TRAINED)
                 add_completion(x.of[1], g, k);
+            if (g->fate == FATE_TRAINED)
+                add_staleness(&x, r, &g->members[k], &most[1]);
             most[0] = fmax(most[0], g->members[k].n_tokens);
         }
-        if (g->fate == FATE_TRAINED)
-            add_staleness(&x, r, g, &most[1]);
     }
     bill_seconds(&x, s, r);
     comm_sum_f64_all(s->comm, SCOPE_WORLD, (double *)&x, (size_t)n);

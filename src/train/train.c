@@ -193,19 +193,30 @@ static int write_step_all(struct session *s, const struct settled *r, struct fau
     return store_step_all(s->store, &rec, f);
 }
 
+/* Stale groups are never trained without a word. */
+static const char *staleness(const double *m, char *room, size_t size)
+{
+    *room = '\0';
+    if (m[METRIC_STALE_RATIO] > 0)
+        snprintf(room, size, " stale=%.2f behind=%.3g tis_weight=%.3f",
+                 m[METRIC_STALE_RATIO], m[METRIC_STALE_MEAN], m[METRIC_TIS]);
+    return room;
+}
+
 static void say_step(const struct session *s, const struct settled *r)
 {
     const double *m = s->metrics;
+    char stale[96];
 
     log0_line(LOG_INFO,
               "step=%" PRId64 " acc=%.3f groups=%d/%" PRId64 " candidates=%" PRId64
               " tokens=%.0f waste=%.2f len=%.1f loss=%+.4f norm=%.3f entropy=%.3f "
-              "clip=%.4f max_log_ratio=%.2g gen=%.2fs learn=%.2fs closed_by=%s",
+              "clip=%.4f max_log_ratio=%.2g gen=%.2fs learn=%.2fs closed_by=%s%s",
               s->step, m[METRIC_REWARD_ACCURACY], r->n_batch, s->cfg->admission.groups,
               r->started, m[METRIC_TOKENS], m[METRIC_WASTED], m[METRIC_MEAN_TOKENS],
               m[METRIC_LOSS], m[METRIC_GRAD_NORM], m[METRIC_ENTROPY], m[METRIC_CLIP],
               m[METRIC_MAX_LOG_RATIO], m[METRIC_T_GENERATE], m[METRIC_T_LEARN],
-              closed_text(r->closed));
+              closed_text(r->closed), staleness(m, stale, sizeof stale));
 }
 
 static int short_batch(const struct session *s, const struct settled *r,

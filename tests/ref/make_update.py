@@ -31,12 +31,14 @@ TEMPERATURE, MICROBATCH = 0.8, 12
 CLIP_LOW, CLIP_HIGH, DUAL = 0.2, 0.28, 3.0
 OPTIMIZER = {"lr": 2e-3, "beta1": 0.9, "beta2": 0.95, "eps": 1e-4, "weight_decay": 0.1,
              "grad_clip": 0.2, "warmup_updates": 4}
-CASES = [  # name, reduction, mask_truncated, kl_coef, clip_high, dual_clip
-    ("token_mean", "token_mean", False, 0.05, CLIP_HIGH, DUAL),
-    ("sample_mean", "sample_mean", False, 0.05, CLIP_HIGH, DUAL),
-    ("token_mean_microbatch", "token_mean_microbatch", False, 0.05, CLIP_HIGH, DUAL),
-    ("masked_grpo", "sample_mean", True, 0.0, 0.2, 0.0),
+CASES = [  # name, reduction, mask_truncated, kl_coef, clip_high, dual_clip, tis_cap
+    ("token_mean", "token_mean", False, 0.05, CLIP_HIGH, DUAL, 0.0),
+    ("sample_mean", "sample_mean", False, 0.05, CLIP_HIGH, DUAL, 0.0),
+    ("token_mean_microbatch", "token_mean_microbatch", False, 0.05, CLIP_HIGH, DUAL, 0.0),
+    ("masked_grpo", "sample_mean", True, 0.0, 0.2, 0.0, 0.0),
+    ("stale", "token_mean", False, 0.05, 0.001, DUAL, 1.5),
 ]
+GRADIENTS = ["token_mean", "sample_mean", "token_mean_microbatch", "stale"]
 
 
 def save(directory, tensors):
@@ -117,14 +119,33 @@ def padded(rows):
     return torch.stack([torch.nn.functional.pad(r, (0, most - len(r))) for r in rows])
 
 
-def token_losses(model, ref, part, kl_coef, high, dual):
+def at_start(sequences, model):
+    """prox_logp: the policy at the step's start, as it is stored; half of the completions
+    are fresh, their tokens sampled by that very policy."""
+    with torch.no_grad():
+        for s in sequences:
+            s["prox_logp"] = outputs(model, s)[0].float().tolist()
+            s["stale"] = s["order"] % 2 == 0
+
+
+def decoupled(part, old, cap):
+    """What the ratio is taken to, and the weight, of each padded token."""
+    if not cap:
+        return old, torch.ones_like(old)
+    prox = padded([torch.tensor(s["prox_logp"] if s["stale"] else s["old_logp"],
+                                dtype=torch.float64) for s in part])
+    return prox, torch.exp(prox - old).clamp(max=cap)
+
+
+def token_losses(model, ref, part, kl_coef, high, dual, cap):
     """Padded [sequence][token] losses of one microbatch, their mask, and the figures."""
     now, entropy = zip(*[outputs(model, s) for s in part])
     mask = padded([torch.ones(len(s["ids"]), dtype=torch.float64) for s in part])
     logp, entropy = padded(now), padded(entropy)
     old = padded([torch.tensor(s["old_logp"], dtype=torch.float64) for s in part])
     adv = torch.tensor([s["advantage"] for s in part], dtype=torch.float64)[:, None]
-    ratio = torch.exp((logp - old).clamp(-20, 20))
+    prox, weight = decoupled(part, old, cap)
+    ratio = torch.exp((logp - prox).clamp(-20, 20))
     plain, clipped = -adv * ratio, -adv * ratio.clamp(1 - CLIP_LOW, 1 + high)
     loss = torch.maximum(plain, clipped)
     hit = (clipped > plain) & (mask > 0)
@@ -132,6 +153,7 @@ def token_losses(model, ref, part, kl_coef, high, dual):
     if dual:
         over = (adv < 0) & (loss > -dual * adv) & (mask > 0)
         loss = torch.where(adv < 0, torch.minimum(loss, -dual * adv), loss)
+    loss = weight * loss
     kl = torch.zeros_like(loss)
     if kl_coef:
         with torch.no_grad():
@@ -142,23 +164,26 @@ def token_losses(model, ref, part, kl_coef, high, dual):
     for bound in [1 - CLIP_LOW, 1 + high] + ([dual] if dual else []):
         assert ((ratio - bound).abs()[mask > 0] > 1e-4).all(), "a ratio near a bound"
     away = (logp - old).abs() * mask
+    stale = mask * torch.tensor([float(s["stale"]) for s in part])[:, None]
     figures = {
         "kl": (kl * mask).sum(), "entropy": (entropy * mask).sum(),
         "ratio_mean": (ratio * mask).sum(), "mismatch_mean": away.sum(),
         "clip_fraction": hit.sum(), "lower_clip_fraction": (hit & (adv < 0)).sum(),
         "upper_clip_fraction": (hit & (adv > 0)).sum(), "dual_clip_fraction": over.sum(),
+        "tis_tokens": stale.sum(), "tis_weight_mean": (weight * stale).sum(),
+        "tis_capped_fraction": ((weight == cap) * stale).sum(),
         "gradient_active_tokens": ((adv != 0) & ~hit & ~over & (mask > 0)).sum(),
     }
     return loss, mask, {k: float(v.detach()) for k, v in figures.items()}, float(away.detach().max())
 
 
 def update(model, ref, optimizer, sequences, u, case):
-    _, reduction, whole, kl_coef, high, dual = case
+    _, reduction, whole, kl_coef, high, dual, cap = case
     kept = [s for s in sequences if not (whole and s["truncated"])]
     tokens, total, parts, most = sum(len(s["ids"]) for s in kept), 0, cut(kept), 0
     sums = {}
     for part in parts:
-        loss, mask, figures, away = token_losses(model, ref, part, kl_coef, high, dual)
+        loss, mask, figures, away = token_losses(model, ref, part, kl_coef, high, dual, cap)
         masked = loss * mask
         if reduction == "token_mean":
             total = total + masked.sum() / tokens
@@ -169,7 +194,11 @@ def update(model, ref, optimizer, sequences, u, case):
         sums = {k: sums.get(k, 0) + v for k, v in figures.items()}
         most = max(most, away)
     active = sums.pop("gradient_active_tokens")
+    weighed = {k: sums.pop(k) for k in list(sums) if k.startswith("tis_")}
     out = {k: v / tokens for k, v in sums.items()}
+    if cap:
+        stale = weighed["tis_tokens"]
+        out |= {"tis_tokens": stale} | {k: weighed[k] / stale for k in weighed if k != "tis_tokens"}
     out |= {"loss": float(total.detach()), "gradient_active_tokens": active, "tokens": tokens,
             "sequences": len(kept), "microbatches": len(parts),
             "max_abs_log_ratio": most}
@@ -201,6 +230,7 @@ def main():
     save(OUT / "model", named(make(1)))
     save(OUT / "reference", named(ref))
     stale(sequences, make(1))
+    at_start(sequences, make(1))
     result = {"temperature": TEMPERATURE, "microbatch_tokens": MICROBATCH,
               "clip_low": CLIP_LOW, "optimizer": OPTIMIZER, "sequences": sequences,
               "cases": []}
@@ -210,12 +240,12 @@ def main():
         for u in range(2):
             figures, grads = update(model, ref, optimizer, sequences, u, case)
             updates.append(figures)
-            if u == 0 and case[0] != "masked_grpo":
+            if u == 0 and case[0] in GRADIENTS:
                 save(OUT / f"{case[0]}.grad", grads)
         save(OUT / f"{case[0]}.weights", named(model))
         result["cases"].append(dict(zip(
-            ["name", "reduction", "mask_truncated", "kl_coef", "clip_high", "dual_clip"],
-            case)) | {"updates": updates})
+            ["name", "reduction", "mask_truncated", "kl_coef", "clip_high", "dual_clip",
+             "tis_cap"], case)) | {"updates": updates})
     model, optimizer = fresh()
     nll = -torch.cat([torch.log_softmax(
         model(input_ids=torch.tensor([s["prompt"] + s["ids"]])).logits[0], -1)[

@@ -11,6 +11,7 @@ struct batch {
     struct sequence seq[BATCH];
     int prompt[BATCH][BATCH_MOST], ids[BATCH][BATCH_MOST];
     float old_logp[BATCH][BATCH_MOST], ref_logp[BATCH][BATCH_MOST];
+    float prox_logp[BATCH][BATCH_MOST];
 };
 
 /* Prompts of 1 to 6 tokens, completions of 1 to 18, advantages of both signs; stored

@@ -83,6 +83,57 @@ static void invariant_5_first_ratio_is_one(void)
     first_ratio_of(ARCH_LLAMA, COMPUTE_BF16);
 }
 
+static void count(void *n)
+{
+    ++*(int *)n;
+}
+
+/* Where prox is old, tis_cap changes no bit of the weights; where old is another
+ * policy's it does.  Between microbatches the caller is let in. */
+static void fresh_tokens_train_alike_with_tis(void)
+{
+    unsigned long long sum[3];
+    int calls = 0;
+
+    for (int way = 0; way < 3; way++) {
+        struct model *m = tiny_model(ARCH_QWEN2, &backend_cpu, COMPUTE_F32, 0);
+        struct loss_config c = batch_loss;
+        struct fault f = FAULT_INIT;
+        struct update_metrics u;
+        struct learner *l;
+
+        c.tis_cap = way ? 1 : 0;
+        l = new_learner(m, &c, &batch_optimizer);
+        batch_make(&batch, model_real_vocab(m));
+        for (int i = 0; i < BATCH; i++) {
+            struct sequence *s = &batch.seq[i];
+
+            generate(m, s, batch.old_logp[i]);
+            if (way == 2)
+                batch.old_logp[i][0] += .5f;
+            s->stale = way > 0;
+            s->prox_logp = way ? batch.prox_logp[i] : NULL;
+        }
+        learner_set_pause(l, count, &calls);
+        CHECK_OK(learner_prox(l, batch.seq, BATCH, &f), &f);
+        CHECK_OK(learner_update_all(l, batch.seq, BATCH, &alone, &u, &f), &f);
+        CHECK_INT(u.tis_tokens, way ? u.tokens : 0);
+        CHECK((u.tis_weight_mean == 1) == (way < 2));
+        if (way == 0) /* and after the only piece of the gradient's sum */
+            CHECK_INT(calls, u.microbatches + 1);
+        if (way == 1) {
+            batch.seq[3].prox_logp = NULL;
+            CHECK_INT(learner_update_all(l, batch.seq, BATCH, &alone, &u, &f),
+                      FAULT_BUG);
+        }
+        sum[way] = model_checksum(m);
+        learner_free(l);
+        model_free(m);
+    }
+    CHECK(sum[0] == sum[1]);
+    CHECK(sum[0] != sum[2]);
+}
+
 /* learner_reference under the same model gives the stored log-probs, so k3 is 0; under
  * another it is not. */
 static void reference_is_the_models_own(void)
@@ -265,6 +316,8 @@ static void bad_settings_are_refused(void)
     refuse(m, c, o, 8, "dual clip");
     c = batch_loss, c.kl_coef = NAN;
     refuse(m, c, o, 8, "KL");
+    c = batch_loss, c.tis_cap = .5;
+    refuse(m, c, o, 8, "stale tokens");
     c = batch_loss, c.temperature = 0;
     refuse(m, c, o, 8, "temperature");
     c = batch_loss, c.reduction = REDUCTION_COUNT;
@@ -276,7 +329,7 @@ static void bad_settings_are_refused(void)
     model_free(m);
 }
 
-CASES(CASE(invariant_5_first_ratio_is_one), CASE(reference_is_the_models_own),
-      CASE(skipped_updates_change_nothing), CASE(masked_completions_are_not_there),
-      CASE(warm_up_counts_updates), CASE(supervised_learns),
-      CASE(bad_settings_are_refused))
+CASES(CASE(invariant_5_first_ratio_is_one), CASE(fresh_tokens_train_alike_with_tis),
+      CASE(reference_is_the_models_own), CASE(skipped_updates_change_nothing),
+      CASE(masked_completions_are_not_there), CASE(warm_up_counts_updates),
+      CASE(supervised_learns), CASE(bad_settings_are_refused))

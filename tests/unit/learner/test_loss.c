@@ -122,6 +122,63 @@ static void log_ratio_is_clamped(void)
     CHECK(t.slope == 0);
 }
 
+/* Decoupled: ratio r to prox, weight w = min(prox / old, cap); by hand with the range
+ * [0.8, 1.28], cap 2, e.g. r = 0.7, A = -3, w = 1.5: 1.5 * 2.4 = 3.6, clipped. */
+static void stale_tokens_by_hand(void)
+{
+    static const struct {
+        double ratio, weight, a, loss, slope;
+        bool clipped, capped;
+    } want[] = {
+        {1.0, 1.0, +1, -1.00, -1.0, false, false},
+        {1.2, 0.5, +1, -0.60, -0.6, false, false},
+        {1.2, 3.0, +1, -2.40, -2.4, false, true},
+        {2.0, 1.5, +1, -1.92, 0.0, true, false},
+        {0.7, 1.5, -3, 3.60, 0.0, true, false},
+        {1.1, 0.1, -2, 0.22, 0.22, false, false},
+        {0.5, 9.0, +2, -2.00, -2.0, false, true},
+    };
+    struct loss_config c = dapo;
+
+    c.tis_cap = 2;
+    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
+        double prox = -1 + log(want[i].weight), logp = prox + log(want[i].ratio);
+        struct token_loss t = loss_token_stale(&c, logp, prox, -1, 0, want[i].a);
+
+        CHECK_NEAR(t.ratio, want[i].ratio, 1e-12);
+        CHECK_NEAR(t.weight, want[i].capped ? 2 : want[i].weight, 1e-12);
+        CHECK_NEAR(t.loss, want[i].loss, 1e-12);
+        CHECK_NEAR(t.slope, want[i].slope, 1e-12);
+        CHECK_INT(t.clipped, want[i].clipped);
+        CHECK_INT(t.active, !want[i].clipped);
+        CHECK_INT(t.weight_capped, want[i].capped);
+    }
+    /* The weight is the policy loss's: a KL term of q = 2 has slope -1 whatever it is.
+     */
+    c.kl_coef = .5;
+    CHECK_NEAR(loss_token_stale(&c, -1, -1, -1 - log(1.5), -1 + log(2), 1).slope,
+               -1.5 - .5, 1e-12);
+}
+
+/* A fresh token's loss is what it was, to the bit, however awkward the numbers. */
+static void fresh_is_stale_by_nothing(void)
+{
+    struct loss_config c = dapo;
+
+    c.dual_clip = 3;
+    c.kl_coef = .1;
+    c.tis_cap = 1;
+    for (int i = 0; i < 200; i++) {
+        double old = -3.0 / (1 + i), logp = old + sin(i), a = cos(3 * i);
+        struct token_loss x = loss_token(&c, logp, old, -1.0 / 3, a);
+        struct token_loss y = loss_token_stale(&c, logp, old, old, -1.0 / 3, a);
+
+        CHECK(x.loss == y.loss && x.slope == y.slope && x.ratio == y.ratio);
+        CHECK(x.weight == 1 && y.weight == 1 && !y.weight_capped);
+        CHECK_INT(x.active, y.active);
+    }
+}
+
 /* A broken log-prob must reach the gradient's norm, not vanish in a comparison. */
 static void nan_goes_through(void)
 {
@@ -132,6 +189,11 @@ static void nan_goes_through(void)
     for (int sign = -1; sign <= 1; sign += 2) {
         t = loss_token(&c, NAN, -1, 0, sign);
         CHECK(isnan(t.loss) && isnan(t.slope));
+        c.tis_cap = 1;
+        t = loss_token_stale(&c, -1, NAN, -1, 0, sign);
+        CHECK(isnan(t.loss) && isnan(t.slope));
+        t = loss_token_stale(&c, -1, -1, NAN, 0, sign);
+        CHECK(isnan(t.loss) && isnan(t.slope));
     }
     c.kl_coef = 1;
     t = loss_token(&c, -1, -1, NAN, 1);
@@ -140,4 +202,5 @@ static void nan_goes_through(void)
 
 CASES(CASE(clipped_loss_by_hand), CASE(grpo_clips_lower), CASE(dual_clip_by_hand),
       CASE(bounds_belong_to_the_range), CASE(k3_by_hand), CASE(log_ratio_is_clamped),
+      CASE(stale_tokens_by_hand), CASE(fresh_is_stale_by_nothing),
       CASE(nan_goes_through))

@@ -17,6 +17,7 @@ enum { SEQUENCES = 9, TOKENS = 16 };
 static struct sequence seq[SEQUENCES];
 static int prompt[SEQUENCES][TOKENS], ids[SEQUENCES][TOKENS];
 static float old_logp[SEQUENCES][TOKENS], ref_logp[SEQUENCES][TOKENS];
+static float prox_logp[SEQUENCES][TOKENS], prox_want[SEQUENCES][TOKENS];
 
 static double number(const json_t *o, const char *key)
 {
@@ -48,6 +49,7 @@ static void read_batch(const json_t *list)
     for (int i = 0; i < SEQUENCES; i++) {
         const json_t *o = json_array_get(list, (size_t)i);
         const json_t *old = json_object_get(o, "old_logp");
+        const json_t *prox = json_object_get(o, "prox_logp");
         struct sequence *s = &seq[(4 * i + 2) % SEQUENCES];
 
         *s = (struct sequence){.prompt = prompt[i],
@@ -56,12 +58,15 @@ static void read_batch(const json_t *list)
                                .ref_logp = ref_logp[i],
                                .order = (int64_t)number(o, "order"),
                                .advantage = number(o, "advantage"),
-                               .truncated = flag(o, "truncated")};
+                               .truncated = flag(o, "truncated"),
+                               .stale = flag(o, "stale")};
         s->n_prompt = read_ids(json_object_get(o, "prompt"), prompt[i]);
         s->n = read_ids(json_object_get(o, "ids"), ids[i]);
         CHECK_INT(json_array_size(old), s->n);
-        for (int t = 0; t < s->n; t++)
-            old_logp[i][t] = (float)json_number_value(json_array_get(old, (size_t)t));
+        for (size_t t = 0; t < (size_t)s->n; t++) {
+            old_logp[i][t] = (float)json_number_value(json_array_get(old, t));
+            prox_want[i][t] = (float)json_number_value(json_array_get(prox, t));
+        }
     }
 }
 
@@ -112,6 +117,9 @@ static void same_metrics(const struct update_metrics *u, const json_t *want)
         {"lower_clip_fraction", u->lower_clip_fraction},
         {"upper_clip_fraction", u->upper_clip_fraction},
         {"dual_clip_fraction", u->dual_clip_fraction},
+        {"tis_weight_mean", u->tis_weight_mean},
+        {"tis_capped_fraction", u->tis_capped_fraction},
+        {"tis_tokens", (double)u->tis_tokens},
         {"grad_norm", u->grad_norm},
         {"learning_rate", u->learning_rate},
         {"tokens", (double)u->tokens},
@@ -156,6 +164,27 @@ static enum reduction reduction_of(const char *name)
     return REDUCTION_COUNT;
 }
 
+/* With tis_cap, only the stale ones have room for them. */
+static void fill_prox(struct learner *l, bool wanted)
+{
+    struct fault f = FAULT_INIT;
+
+    for (int i = 0; i < SEQUENCES; i++) {
+        struct sequence *s = &seq[(4 * i + 2) % SEQUENCES];
+
+        s->prox_logp = wanted && s->stale ? prox_logp[i] : NULL;
+    }
+    if (!wanted)
+        return;
+    CHECK_OK(learner_prox(l, seq, SEQUENCES, &f), &f);
+    for (int i = 0; i < SEQUENCES; i++) {
+        const struct sequence *s = &seq[(4 * i + 2) % SEQUENCES];
+
+        for (int t = 0; s->stale && t < s->n; t++)
+            CHECK_NEAR(prox_logp[i][t], prox_want[i][t], 1e-5);
+    }
+}
+
 static void run_case(const json_t *all, const json_t *c)
 {
     struct loss_config loss = {
@@ -165,6 +194,7 @@ static void run_case(const json_t *all, const json_t *c)
         .kl_coef = number(c, "kl_coef"),
         .reduction = reduction_of(json_string_value(json_object_get(c, "reduction"))),
         .mask_truncated = flag(c, "mask_truncated"),
+        .tis_cap = number(c, "tis_cap"),
         .temperature = (float)number(all, "temperature")};
     struct optimizer_config o = read_optimizer(json_object_get(all, "optimizer"));
     const char *name = json_string_value(json_object_get(c, "name"));
@@ -177,6 +207,7 @@ static void run_case(const json_t *all, const json_t *c)
     CHECK_OK(learner_new(&l, m, &loss, &o, (int)number(all, "microbatch_tokens"), &f),
              &f);
     CHECK_OK(learner_reference(l, ref, seq, SEQUENCES, &f), &f);
+    fill_prox(l, loss.tis_cap > 0);
     for (size_t i = 0; i < 2; i++) {
         CHECK_OK(learner_update_all(l, seq, SEQUENCES, &alone, &u, &f), &f);
         same_metrics(&u, json_array_get(want, i));
@@ -204,7 +235,7 @@ static void updates_match_pytorch(void)
     json_t *all = read_all();
     const json_t *cases = json_object_get(all, "cases");
 
-    CHECK_INT(json_array_size(cases), 4);
+    CHECK_INT(json_array_size(cases), 5);
     for (size_t i = 0; i < json_array_size(cases); i++)
         run_case(all, json_array_get(cases, i));
     json_decref(all);
