@@ -42,7 +42,8 @@ enum overlong { OVERLONG_OFF, OVERLONG_ADD, OVERLONG_MIN }; /* reward.overlong *
 enum short_batch {
     SHORT_TRAIN,
     SHORT_SKIP,
-    SHORT_ERROR
+    SHORT_ERROR,
+    SHORT_STOP
 }; /* admission.on_short_batch */
 
 /* Read the job file `path` (NULL: defaults only), apply n overrides

@@ -16,6 +16,7 @@
 #ifndef DAPO_STORE_H
 #define DAPO_STORE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "dapo/comm.h"
 #include "dapo/fault.h"
@@ -65,6 +66,8 @@ struct step_record {
     double ledger_seconds[FATE_COUNT];
     int n_groups;
     const struct group *const *groups; /* this rank's, fates settled */
+    bool spans; /* groups may span steps: also write born_step, born_index, n_carried
+                   and each token's policy_version (same on all ranks) */
 };
 /* Write rollouts/step-NNNNNN.h5, candidates in candidate order whatever ranks they came
  * from: equal groups give equal bytes on any number of ranks.  Everything but the
@@ -76,6 +79,12 @@ int store_step_all(struct store *s, const struct step_record *r, struct fault *f
 
 /* -- checkpoints
  * ------------------------------------------------------------------------------ */
+/* Bytes that one rank brings, such as a group that goes on in the next step. */
+struct parcel {
+    int64_t number; /* in the checkpoint */
+    size_t n;       /* bytes, at most 1 GiB */
+    void *data;
+};
 struct checkpoint {
     int64_t step;    /* steps done */
     int64_t updates; /* policy version */
@@ -93,6 +102,8 @@ struct checkpoint {
     const struct model_tensor *tensors;
     int n_state;
     double *state; /* admission estimates */
+    int n_parcels; /* this rank's; numbers 0, 1, ... over all ranks; write only */
+    const struct parcel *parcels;
     const struct identity *identity;
     const char *config; /* resolved job file */
 };
@@ -117,6 +128,10 @@ int store_checkpoint_head_all(struct store *s, int64_t step, struct checkpoint *
                               struct identity *id, struct fault *f);
 int store_checkpoint_read_all(struct store *s, int64_t step, struct checkpoint *k,
                               struct fault *f);
+/* Parcels of a checkpoint: each rank reads the `n` it wants by their numbers into new
+ * memory (the caller's, after a fault too).  *total is how many there are. */
+int store_parcels_all(struct store *s, int64_t step, struct parcel *want, int n,
+                      int64_t *total, struct fault *f);
 /* The resolved job file a checkpoint was written under, in a new string. */
 int store_checkpoint_config_all(struct store *s, int64_t step, char **text,
                                 struct fault *f);

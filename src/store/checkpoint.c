@@ -73,14 +73,15 @@ static void write_pieces(struct draft *d, const struct head *head, hid_t column,
 }
 
 static int write_all(struct draft *d, const struct head *head,
-                     const struct checkpoint *k, struct small *small, uint64_t *sums,
-                     struct fault *f)
+                     const struct checkpoint *k, struct small *small,
+                     struct parcels *parcels, uint64_t *sums, struct fault *f)
 {
     const float *x[BIG] = {k->params, k->moment1, k->moment2, k->previous};
     hid_t big[BIG], sum[BIG];
     int arrays = head_arrays(head), rc;
 
     head_create(d, head, small);
+    parcels_create(d, parcels);
     h5_group(&d->h, d->file, "/checksums");
     for (int i = 0; i < arrays; i++) {
         big[i] = h5_column(&d->h, d->file, head_big[i], H5T_NATIVE_FLOAT,
@@ -91,6 +92,7 @@ static int write_all(struct draft *d, const struct head *head,
     if ((rc = draft_agree_all(d, f)))
         return rc;
     head_write_all(d, head, small);
+    parcels_write(d, parcels);
     for (int i = 0; i < arrays; i++)
         write_pieces(d, head, big[i], sum[i], x[i], sums);
     h5_set_i64(&d->h, d->file, "complete", 1);
@@ -123,9 +125,11 @@ int store_checkpoint_all(struct store *s, const struct checkpoint *k, struct fau
     struct comm *c = s->comm;
     bool root = comm_rank(c) == 0;
     struct small *small = NULL;
+    struct parcels parcels = {0};
     uint64_t *sums = NULL;
     struct head head = {0};
     struct draft d;
+    size_t bytes;
     int64_t n;
     int rc = share_head_all(s, k, &head, f);
 
@@ -136,11 +140,13 @@ int store_checkpoint_all(struct store *s, const struct checkpoint *k, struct fau
     rc = head_columns_new(&small, &head, root ? k : NULL, f);
     if ((rc = comm_agree_all(c, rc || !sums ? f->code : 0, f)))
         goto out;
-    rc = draft_begin_all(
-        &d, s, step_path(s->checkpoints, head.step, f),
-        (size_t)head.n_params * sizeof(float) * (size_t)head_arrays(&head), f);
+    if ((rc = parcels_layout_all(&parcels, c, k->parcels, k->n_parcels, f)))
+        goto out;
+    bytes = (size_t)head.n_params * sizeof(float) * (size_t)head_arrays(&head) +
+            (size_t)parcels.offset[parcels.n];
+    rc = draft_begin_all(&d, s, step_path(s->checkpoints, head.step, f), bytes, f);
     if (!rc)
-        rc = write_all(&d, &head, k, small, sums, f);
+        rc = write_all(&d, &head, k, small, &parcels, sums, f);
     rc = draft_publish_all(&d, rc, f);
     if (!rc) {
         s->serial = head.serial;
@@ -148,6 +154,7 @@ int store_checkpoint_all(struct store *s, const struct checkpoint *k, struct fau
     }
 out:
     head_columns_free(small);
+    parcels_free_layout(&parcels);
     free(sums);
     return rc;
 }

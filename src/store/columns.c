@@ -17,6 +17,10 @@ enum kind { I64, F64, I32, F32, U8, FATE, FINISH };
     X(replica, I64, i, g->replica)               \
     X(started_s, F64, d, g->started_s)           \
     X(finished_s, F64, d, g->finished_s)
+/* Only where groups may span steps. */
+#define CANDIDATE_SPANS(X)             \
+    X(born_step, I64, i, g->born_step) \
+    X(born_index, I64, i, g->born_index)
 /* X(name, kind, value from completion c of group p->g) */
 #define COMPLETION_LIST(X)                          \
     X(candidate, I64, i, p->g->index)               \
@@ -30,6 +34,7 @@ enum kind { I64, F64, I32, F32, U8, FATE, FINISH };
     X(shaped_reward, F64, d, c->shaped_reward)      \
     X(advantage, F64, d, c->advantage)              \
     X(answer_offset, I64, i, c->answer_offset)
+#define COMPLETION_SPANS(X) X(n_carried, I64, i, c->n_carried)
 
 #define X(name, kind, field, value)                                           \
     static const void *candidate_##name(const struct place *p, union cell *v, \
@@ -42,6 +47,7 @@ enum kind { I64, F64, I32, F32, U8, FATE, FINISH };
         return v;                                                             \
     }
 CANDIDATE_LIST(X)
+CANDIDATE_SPANS(X)
 #undef X
 #define X(name, kind, field, value)                                            \
     static const void *completion_##name(const struct place *p, union cell *v, \
@@ -55,6 +61,7 @@ CANDIDATE_LIST(X)
         return v;                                                              \
     }
 COMPLETION_LIST(X)
+COMPLETION_SPANS(X)
 #undef X
 
 static const void *token_ids(const struct place *p, union cell *v, size_t *n)
@@ -69,6 +76,13 @@ static const void *token_logprobs(const struct place *p, union cell *v, size_t *
     (void)v;
     *n = (size_t)p->c->n_tokens;
     return p->c->logprobs;
+}
+
+static const void *token_versions(const struct place *p, union cell *v, size_t *n)
+{
+    (void)v;
+    *n = (size_t)p->c->n_tokens;
+    return p->c->versions;
 }
 
 static const void *answer(const struct place *p, union cell *v, size_t *n)
@@ -98,26 +112,42 @@ struct column {
     enum table items; /* how many rows, and where each rank's lie */
     enum table end;   /* an offset column has one row more, with this table's total */
     column_get *get;
+    bool spans; /* only where groups may span steps */
 };
 
 #define NO_END TABLES
 static const struct column columns[] = {
 #define X(name, kind, field, value) \
-    {"/candidates/" #name, kind, CANDIDATES, NO_END, candidate_##name},
+    {"/candidates/" #name, kind, CANDIDATES, NO_END, candidate_##name, false},
     CANDIDATE_LIST(X)
 #undef X
 #define X(name, kind, field, value) \
-    {"/completions/" #name, kind, COMPLETIONS, NO_END, completion_##name},
-        COMPLETION_LIST(X)
+    {"/candidates/" #name, kind, CANDIDATES, NO_END, candidate_##name, true},
+        CANDIDATE_SPANS(X)
 #undef X
-            {"/tokens/completion_offset", I64, COMPLETIONS, TOKENS, token_offset},
-    {"/answers/completion_offset", I64, COMPLETIONS, ANSWERS, answer_start},
-    {"/tokens/ids", I32, TOKENS, NO_END, token_ids},
-    {"/tokens/logprobs", F32, TOKENS, NO_END, token_logprobs},
-    {"/answers/bytes", U8, ANSWERS, NO_END, answer},
+#define X(name, kind, field, value) \
+    {"/completions/" #name, kind, COMPLETIONS, NO_END, completion_##name, false},
+            COMPLETION_LIST(X)
+#undef X
+#define X(name, kind, field, value) \
+    {"/completions/" #name, kind, COMPLETIONS, NO_END, completion_##name, true},
+                COMPLETION_SPANS(X)
+#undef X
+                    {"/tokens/completion_offset", I64, COMPLETIONS, TOKENS,
+                     token_offset, false},
+    {"/answers/completion_offset", I64, COMPLETIONS, ANSWERS, answer_start, false},
+    {"/tokens/ids", I32, TOKENS, NO_END, token_ids, false},
+    {"/tokens/logprobs", F32, TOKENS, NO_END, token_logprobs, false},
+    {"/tokens/policy_version", I32, TOKENS, NO_END, token_versions, true},
+    {"/answers/bytes", U8, ANSWERS, NO_END, answer, false},
 };
 _Static_assert(sizeof columns / sizeof columns[0] <= SMALL_COLUMNS, "room in gather");
 #define COLUMNS ((int)(sizeof columns / sizeof columns[0]))
+
+static bool wanted(const struct rows *rows, int i)
+{
+    return rows->spans || !columns[i].spans;
+}
 
 static size_t width_of(enum kind k)
 {
@@ -213,14 +243,14 @@ static int write_small_all(struct draft *d, const hid_t *type, const hid_t *data
     int rc;
 
     for (int i = 0; i < COLUMNS; i++)
-        if (columns[i].items <= COMPLETIONS)
+        if (wanted(rows, i) && columns[i].items <= COMPLETIONS)
             get[columns[i].items][n[columns[i].items]++] = columns[i].get;
     rc = gather_all(&g, rows, comm, get, n, f);
     n[CANDIDATES] = n[COMPLETIONS] = 0;
     for (int i = 0; !rc && comm_rank(comm) == 0 && i < COLUMNS; i++) {
         const struct column *c = columns + i;
 
-        if (c->items > COMPLETIONS)
+        if (!wanted(rows, i) || c->items > COMPLETIONS)
             continue;
         gather_column(&g, rows, c->items, n[c->items]++);
         write_gathered(d, c, type[c->kind], dataset[i], rows, g.column);
@@ -240,7 +270,8 @@ static void create_columns(struct draft *d, const struct rows *rows, const hid_t
         const struct column *c = columns + i;
         hsize_t total = (hsize_t)rows->part[c->items].total + (c->end != NO_END);
 
-        dataset[i] = h5_column(&d->h, d->file, c->name, type[c->kind], total);
+        if (wanted(rows, i))
+            dataset[i] = h5_column(&d->h, d->file, c->name, type[c->kind], total);
     }
 }
 
@@ -256,7 +287,7 @@ int columns_write_all(struct draft *d, const struct rows *rows, struct fault *f)
     if ((rc = write_small_all(d, type, dataset, rows, f)))
         return rc;
     for (int i = 0; i < COLUMNS; i++)
-        if (columns[i].items > COMPLETIONS)
+        if (wanted(rows, i) && columns[i].items > COMPLETIONS)
             write_runs(d, columns + i, type[columns[i].kind], dataset[i], rows);
     return draft_agree_all(d, f);
 }
@@ -266,6 +297,8 @@ size_t columns_bytes(const struct rows *rows)
     size_t sum = 0;
 
     for (int i = 0; i < COLUMNS; i++)
-        sum += width_of(columns[i].kind) * (size_t)rows->part[columns[i].items].total;
+        if (wanted(rows, i))
+            sum +=
+                width_of(columns[i].kind) * (size_t)rows->part[columns[i].items].total;
     return sum;
 }

@@ -13,7 +13,7 @@ int64_t answer_bytes(const struct completion *c)
     return c->answer ? (int64_t)strlen(c->answer) : 0;
 }
 
-static int look_at(const struct group *g, struct row *row, struct fault *f)
+static int look_at(const struct group *g, bool spans, struct row *row, struct fault *f)
 {
     if (!g)
         return fault_set(f, FAULT_BUG, "a group to record is NULL");
@@ -28,7 +28,7 @@ static int look_at(const struct group *g, struct row *row, struct fault *f)
         const struct completion *c = g->members + m;
 
         if (c->n_tokens < 0 || (unsigned)c->finish >= FINISH_COUNT ||
-            (c->n_tokens > 0 && (!c->ids || !c->logprobs)))
+            (c->n_tokens > 0 && (!c->ids || !c->logprobs || (spans && !c->versions))))
             return fault_set(f, FAULT_BUG,
                              "candidate %" PRId64 ", member %d can't be recorded",
                              g->index, m);
@@ -147,16 +147,17 @@ void rows_free(struct rows *r)
 }
 
 int rows_make_all(struct rows *out, struct comm *c, const struct step_record *r,
-                  struct fault *f)
+                  bool spans, struct fault *f)
 {
     size_t room = r->n_groups > 0 ? (size_t)r->n_groups : 0;
     struct row *mine = mem_new(room, sizeof *mine, "a step's layout", f), *all;
     int rc = rows_new(out, (int)room, f), n;
 
+    out->spans = spans;
     if (!mine)
         rc = f->code;
     for (int i = 0; !rc && i < r->n_groups; i++) {
-        rc = look_at(r->groups[i], mine + i, f);
+        rc = look_at(r->groups[i], spans, mine + i, f);
         mine[i].rank = comm_rank(c);
         mine[i].local = i;
     }

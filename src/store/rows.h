@@ -24,6 +24,7 @@ struct row {
 };
 
 struct rows {
+    bool spans; /* step_record */
     int n_all;
     struct row *all;            /* [n_all] every rank's, in candidate order */
     int n;                      /* this rank's groups */
@@ -34,7 +35,7 @@ struct rows {
 
 /* FAULT_BUG for a group that can't be recorded, or two of the same index. */
 int rows_make_all(struct rows *out, struct comm *c, const struct step_record *r,
-                  struct fault *f);
+                  bool spans, struct fault *f);
 void rows_free(struct rows *r);
 int64_t answer_bytes(const struct completion *c);
 

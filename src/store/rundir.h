@@ -108,6 +108,26 @@ int64_t head_share(const struct head *head, int r, int ranks, int64_t *first);
 /* Their number in the whole array. */
 int64_t head_pieces(const struct head *head);
 
+/* The parcels of a checkpoint (parcels.c): where each lies, the same on all ranks. */
+struct parcels {
+    int64_t n, *offset; /* [n + 1] bytes */
+    hid_t column[3];
+    const struct parcel *mine;
+    int n_mine;
+};
+/* FAULT_BUG unless the ranks bring the numbers 0, 1, ... once each.  Give back with
+ * parcels_free_layout, whatever it said. */
+int parcels_layout_all(struct parcels *out, struct comm *c, const struct parcel *p,
+                       int n, struct fault *f);
+void parcels_free_layout(struct parcels *p);
+/* Made by all ranks, each writes its own; between the two comes an agreement. */
+void parcels_create(struct draft *d, struct parcels *p);
+void parcels_write(struct draft *d, const struct parcels *p);
+/* By one rank alone: those it wants, into new memory; with `want` NULL all are read
+ * against their checksums and none is kept.  *total is how many the file has. */
+int parcels_read(const char *path, struct parcel *want, int n, int64_t *total,
+                 struct fault *f);
+
 #define BIG 4 /* "params", "moment1", "moment2", "previous" */
 extern const char *const head_big[BIG], *const head_sums[BIG];
 /* How many of them the checkpoint has: all, or all but the last. */

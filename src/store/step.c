@@ -14,6 +14,7 @@ struct alike {
     double seconds[FATE_COUNT];
     char closed_by[32];
     struct identity identity;
+    int64_t spans;
 };
 
 static void write_ledger(struct h5 *h, hid_t file, const struct alike *a)
@@ -84,6 +85,7 @@ static int share_all(struct comm *c, const struct step_record *r, struct alike *
 
     *a = (struct alike){.step = r->step, .policy_version = r->policy_version};
     a->n_metrics = r->n_metrics;
+    a->spans = r->spans;
     memcpy(a->tokens, r->ledger_tokens, sizeof a->tokens);
     memcpy(a->seconds, r->ledger_seconds, sizeof a->seconds);
     snprintf(a->closed_by, sizeof a->closed_by, "%s", r->closed_by ? r->closed_by : "");
@@ -130,7 +132,7 @@ int store_step_all(struct store *s, const struct step_record *r, struct fault *f
     int rc = share_all(s->comm, r, &a, &metrics, f);
 
     if (!rc)
-        rc = rows_make_all(&rows, s->comm, r, f);
+        rc = rows_make_all(&rows, s->comm, r, a.spans, f);
     if (!rc)
         rc = balance_all(s->comm, &a, &rows, f);
     if (rc)

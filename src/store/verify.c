@@ -230,6 +230,7 @@ int inspect_check_checkpoint(const char *path, struct fault *f)
     struct inspect_checkpoint k;
     struct fault memory = FAULT_INIT;
     struct head head;
+    int64_t parcels;
     float *piece = NULL;
     struct h5 h;
     hid_t file;
@@ -254,6 +255,8 @@ int inspect_check_checkpoint(const char *path, struct fault *f)
             rc = f->code;
         }
     }
+    if (!rc)
+        rc = parcels_read(path, NULL, 0, &parcels, f);
     free(piece);
     return rc;
 }

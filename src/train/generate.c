@@ -8,6 +8,7 @@
 #include "dapo/log.h"
 #include "dapo/mem.h"
 #include "dapo/train.h"
+#include "train/carry.h"
 #include "train/leader.h"
 #include "train/root.h"
 
@@ -51,6 +52,8 @@ static int share_all(struct session *s, struct settled *r, struct fault *f)
         r->mine = own.mine;
         r->n_mine = own.n_mine;
         r->stats = own.stats;
+        r->tokens_in = own.tokens_in;
+        r->tokens_out = own.tokens_out;
         r->batch = NULL;
         r->fate = r->replica = r->n_prompt = r->n_tokens = NULL;
     } else {
@@ -186,11 +189,9 @@ static int collect(struct generation *g, struct settled *out, struct fault *f)
     if (!rc && g->leader)
         rc = leader_fault(g->leader, f);
     if (!rc && g->leader)
-        rc = leader_take(g->leader, &out->mine, &out->n_mine, f);
+        rc = leader_take(g->leader, out, f);
     if (!rc && g->root)
         rc = root_settle(g->root, out, f);
-    if (!rc && g->s->generator)
-        out->stats = rollout_stats(g->s->generator);
     return rc;
 }
 
@@ -211,6 +212,9 @@ int generation_end_all(struct generation *g, int rc, struct settled *out,
         out->seconds = clock_now() - g->start;
         rc = share_all(s, out, f);
     }
+    if (!rc && g->leader)
+        rc = carry_keep(s, out, f);
+    rc = comm_agree_all(s->comm, rc, f);
     if (!rc && !out->abandoned)
         settle_mine(s, out);
     generation_free(g);

@@ -9,7 +9,8 @@ struct settled {
     bool abandoned;     /* the run was asked to stop: the step in flight is dropped */
     int64_t version;    /* updates in the weights that generated it */
     int64_t trained_at; /* updates in the weights that its training began with */
-    int64_t started, consumed;
+    int64_t started, consumed; /* candidates that end with this step; see admission.h */
+    int64_t carried;           /* those behind them, which go on in the next */
     enum closed_by closed;
     int n_batch; /* trained groups, candidate order */
     int size;    /* G */
@@ -24,6 +25,7 @@ struct settled {
     struct group **mine; /* [n_mine] its groups, candidate order, with fate */
     int n_mine;
     struct rollout_stats stats;
+    int64_t tokens_in, tokens_out; /* its groups': from earlier steps, for later ones */
 };
 void settled_free(struct settled *r);
 

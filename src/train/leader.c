@@ -5,6 +5,7 @@
 #include "dapo/clock.h"
 #include "dapo/log.h"
 #include "dapo/mem.h"
+#include "train/carry.h"
 #include "train/leader.h"
 #include "train/wire.h"
 
@@ -20,6 +21,21 @@ struct leader {
     struct fault fault;
 };
 
+/* The groups that go on. */
+static int take_over(struct leader *l, struct fault *f)
+{
+    struct carry *c = l->s->carry;
+    int rc = mem_grow((void **)&l->group, &l->cap, (size_t)c->n_mine, sizeof *l->group,
+                      "a replica's candidates", f);
+
+    for (; c->n_lent < c->n_mine && !rc; c->n_lent += !rc) {
+        rc = rollout_submit(l->s->generator, c->mine[c->n_lent], f);
+        if (!rc)
+            l->group[l->n++] = c->mine[c->n_lent];
+    }
+    return rc;
+}
+
 int leader_new(struct leader **out, struct session *s, struct ticks *t, struct fault *f)
 {
     struct leader *l = mem_new(1, sizeof *l, "a replica's step", f);
@@ -31,7 +47,7 @@ int leader_new(struct leader **out, struct session *s, struct ticks *t, struct f
     l->t = t;
     l->fault = FAULT_INIT;
     rollout_begin(s->generator, s->drawing.step, s->published);
-    return 0;
+    return take_over(l, f);
 }
 
 void leader_free(struct leader *l)
@@ -230,24 +246,26 @@ static int by_index(const void *a, const void *b)
     return ((*x)->index > (*y)->index) - ((*x)->index < (*y)->index);
 }
 
-int leader_take(struct leader *l, struct group ***groups, int *n, struct fault *f)
+int leader_take(struct leader *l, struct settled *out, struct fault *f)
 {
     struct group **g = mem_new(l->n, sizeof *g, "a replica's groups", f);
 
     if (!g)
         return f->code;
-    *groups = g;
+    out->mine = g;
+    out->stats = rollout_stats(l->s->generator);
     if (l->n)
         qsort(l->group, l->n, sizeof(struct group *), by_index);
     for (size_t i = 0; i < l->n; i++) {
         int64_t index = l->group[i]->index;
 
-        rollout_cancel(l->s->generator, index); /* of an abandoned step */
-        g[*n] = rollout_take(l->s->generator, index);
-        if (!g[*n])
+        g[i] = rollout_release(l->s->generator, index);
+        if (!g[i])
             return fault_set(f, FAULT_BUG, "candidate %lld is not with its replica",
                              (long long)index);
-        ++*n;
+        out->n_mine++;
+        out->tokens_in += group_carried(g[i]);
     }
+    l->s->carry->n_mine = l->s->carry->n_lent = 0; /* they are among these */
     return 0;
 }

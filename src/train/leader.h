@@ -13,7 +13,9 @@ void leader_free(struct leader *l);
  * not come yet (the caller backs off); *done after the end. */
 bool leader_turn(struct leader *l, bool *done);
 int leader_fault(const struct leader *l, struct fault *f);
-/* The groups it generated, in candidate order; the caller owns them (group_free). */
-int leader_take(struct leader *l, struct group ***groups, int *n, struct fault *f);
+/* The groups it generated, in candidate order; the caller owns them (group_free).  Also
+ * what its part of the step was: out->mine, n_mine, stats, tokens_in, tokens_out (those
+ * of all groups; carry_keep tells which go on). */
+int leader_take(struct leader *l, struct settled *out, struct fault *f);
 
 #endif

@@ -5,6 +5,7 @@
 #include "dapo/log.h"
 #include "dapo/mem.h"
 #include "dapo/train.h"
+#include "train/carry.h"
 #include "train/resume.h"
 
 bool train_may_change(const char *setting)
@@ -66,10 +67,11 @@ static struct checkpoint view(struct session *s, double *state)
     return k;
 }
 
-/* The admission estimates live on the root; their number is known everywhere. */
+/* Admission's state lives on the root; its size is known everywhere. */
 static int share_state_all(struct session *s, int *n, double **state, struct fault *f)
 {
-    int64_t size = s->admission ? admission_state_size(s->admission) : 0;
+    const struct past *past = s->admission ? carry_past(s) : NULL;
+    int64_t size = past ? past->n_state : 0;
     int rc;
 
     comm_bcast_all(s->comm, SCOPE_WORLD, &size, sizeof size);
@@ -77,10 +79,8 @@ static int share_state_all(struct session *s, int *n, double **state, struct fau
     *state = mem_new((size_t)size, sizeof **state, "admission's estimates", f);
     rc = comm_agree_all(s->comm, *state ? 0 : f->code, f);
     if (!rc) {
-        if (s->ahead && s->admission)
-            memcpy(*state, s->kept, (size_t)size * sizeof **state);
-        else if (s->admission)
-            admission_state_get(s->admission, *state);
+        if (past)
+            memcpy(*state, past->state, (size_t)size * sizeof **state);
         comm_bcast_all(s->comm, SCOPE_WORLD, *state, (size_t)size * sizeof **state);
     }
     return rc;
@@ -90,17 +90,25 @@ int save_all(struct session *s, struct fault *f)
 {
     struct bytes job = {0};
     struct checkpoint k;
+    struct parcel *parcels = NULL;
     double *state = NULL;
-    int n, rc = share_state_all(s, &n, &state, f);
+    int n, n_parcels = 0, rc = share_state_all(s, &n, &state, f);
 
-    if (!rc)
-        rc = comm_agree_all(s->comm, config_print(s->cfg, true, &job, f), f);
+    if (!rc) {
+        rc = config_print(s->cfg, true, &job, f);
+        if (!rc)
+            rc = carry_pack(s, &parcels, &n_parcels, f);
+        rc = comm_agree_all(s->comm, rc, f);
+    }
     if (!rc) {
         k = view(s, state);
         k.n_state = n;
+        k.n_parcels = n_parcels;
+        k.parcels = parcels;
         k.config = job.data;
         rc = store_checkpoint_all(s->store, &k, f);
     }
+    parcels_free(parcels, n_parcels);
     if (!rc) /* of what followed an earlier step that the run has gone back to */
         rc = store_set_aside_all(s->store, s->step, f);
     if (!rc)
@@ -178,7 +186,46 @@ static int take_over(struct session *s, const struct checkpoint *k, struct fault
         learner_set_updates(s->learner, k->updates);
     if (!rc && s->admission)
         rc = admission_state_set(s->admission, k->state, k->n_state, f);
+    if (!rc && s->admission)
+        rc = carry_note(s->carry, s, k->step, f);
     return rc;
+}
+
+/* The groups that go on, each to its replica. */
+static int read_groups_all(struct session *s, int64_t step, int64_t total,
+                           struct fault *f)
+{
+    struct parcel *want =
+        mem_new((size_t)total, sizeof *want, "a checkpoint's parcels", f);
+    int n = 0, rc = comm_agree_all(s->comm, want ? 0 : f->code, f);
+
+    if (!rc) {
+        carry_wanted(s, want, &n);
+        rc = store_parcels_all(s->store, step, want, n, &total, f);
+    }
+    if (!rc)
+        rc = comm_agree_all(s->comm, carry_unpack(s, want, n, f), f);
+    parcels_free(want, n);
+    return rc;
+}
+
+static int read_carry_all(struct session *s, int64_t step, struct fault *f)
+{
+    struct parcel root = {0};
+    int64_t total;
+    int rc = store_parcels_all(s->store, step, &root, 1, &total, f);
+
+    if (!rc)
+        rc = carry_unpack_root(s, &root, total, f);
+    if (!rc && s->admission && admission_carried(s->admission) != s->carry->n_all)
+        rc = fault_set(f, FAULT_DATA,
+                       "the checkpoint of step %lld carries %d groups, of which "
+                       "admission knows %lld; take an earlier one",
+                       (long long)step, s->carry->n_all,
+                       (long long)admission_carried(s->admission));
+    free(root.data);
+    rc = comm_agree_all(s->comm, rc, f);
+    return rc ? rc : read_groups_all(s, step, total, f);
 }
 
 static int read_all(struct session *s, int64_t step, const char *dir, struct fault *f)
@@ -212,6 +259,8 @@ static int read_all(struct session *s, int64_t step, const char *dir, struct fau
     }
     if (!rc)
         rc = comm_agree_all(s->comm, take_over(s, &k, f), f);
+    if (!rc)
+        rc = read_carry_all(s, step, f);
     if (!rc)
         log0_line(LOG_INFO, "resumed from step=%lld policy_version=%lld",
                   (long long)s->step, (long long)s->updates);

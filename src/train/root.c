@@ -10,18 +10,14 @@
 #include "dapo/clock.h"
 #include "dapo/log.h"
 #include "dapo/mem.h"
+#include "train/carry.h"
 #include "train/root.h"
 #include "train/wire.h"
-
-struct candidate {
-    int replica, n_prompt;
-    int *n_tokens; /* [G] */
-};
 
 struct root {
     struct session *s;
     struct ticks *t;
-    struct candidate *cand;
+    struct candidate *cand; /* [n]; the first are those that go on */
     size_t n, cap;
     int *outstanding; /* [replicas] members given out and not yet back */
     int most_starts, most_cancels;
@@ -32,6 +28,7 @@ struct root {
     bool abandon;
     struct fault fault;
     double seconds; /* of CPU, deciding */
+    double began;   /* clock */
 };
 
 static int most_starts(const struct session *s)
@@ -47,6 +44,40 @@ size_t root_decision_most(const struct session *s)
            n * sizeof(int64_t);
 }
 
+static int tell_admission(struct root *r, int64_t index, int member, bool finished,
+                          struct fault *f)
+{
+    struct admission *a = r->s->admission;
+    struct member *m = &r->cand[index].member[member];
+
+    m->told = true;
+    return finished ? admission_finished(a, index, member, m->correct, m->n_tokens, f)
+                    : admission_cut(a, index, member, m->n_tokens, f);
+}
+
+/* The groups that go on.  Of some of their members admission has not heard: they ended
+ * when the step they were in had closed. */
+static int take_over(struct root *r, struct fault *f)
+{
+    const struct carry *c = r->s->carry;
+    int rc = mem_grow((void **)&r->cand, &r->cap, (size_t)c->n_all, sizeof *r->cand,
+                      "candidates", f);
+
+    for (int i = 0; i < c->n_all && !rc; i++) {
+        rc = candidate_copy(&r->cand[r->n], &c->all[i], c->size, f);
+        r->n += !rc;
+    }
+    for (int i = 0; i < c->n_all && !rc; i++)
+        for (int m = 0; m < c->size && !rc; m++) {
+            const struct member *k = &r->cand[i].member[m];
+
+            r->outstanding[r->cand[i].replica] += !k->ended;
+            if (k->ended && !k->told)
+                rc = tell_admission(r, i, m, true, f);
+        }
+    return rc;
+}
+
 int root_new(struct root **out, struct session *s, struct ticks *t, int64_t available,
              struct fault *f)
 {
@@ -59,6 +90,7 @@ int root_new(struct root **out, struct session *s, struct ticks *t, int64_t avai
     r->s = s;
     r->t = t;
     r->end_tick = -1;
+    r->began = clock_now();
     r->fault = FAULT_INIT;
     r->most_starts = r->most_cancels = most_starts(s);
     r->outstanding =
@@ -68,6 +100,8 @@ int root_new(struct root **out, struct session *s, struct ticks *t, int64_t avai
     rc = r->outstanding && r->starts && r->cancels ? 0 : f->code;
     if (!rc)
         rc = admission_begin(s->admission, available, f);
+    if (!rc)
+        rc = take_over(r, f);
     if (rc) {
         root_free(r);
         return rc;
@@ -81,7 +115,7 @@ void root_free(struct root *r)
     if (!r)
         return;
     for (size_t i = 0; i < r->n; i++)
-        free(r->cand[i].n_tokens);
+        free(r->cand[i].member);
     free(r->cand);
     free(r->outstanding);
     free(r->starts);
@@ -95,12 +129,20 @@ void root_abandon(struct root *r)
     r->abandon = true;
 }
 
+/* The step has closed without it: it goes on in the next one. */
+static bool goes_on(const struct root *r, int64_t index)
+{
+    const struct admission *a = r->s->admission;
+
+    return index >= admission_started(a) - admission_carried(a);
+}
+
 static void take_event(struct root *r, int replica, const struct report_event *e)
 {
-    struct admission *a = r->s->admission;
-    int size = (int)r->s->cfg->admission.group_size;
+    int size = r->s->carry->size;
     struct fault *f = &r->fault;
-    int rc;
+    bool finished = e->kind == EVENT_FINISHED;
+    struct member *m;
 
     if (e->index < 0 || (size_t)e->index >= r->n || e->member < 0 ||
         e->member >= size) {
@@ -108,13 +150,13 @@ static void take_event(struct root *r, int replica, const struct report_event *e
         root_abandon(r);
         return;
     }
+    m = &r->cand[e->index].member[e->member];
+    m->n_tokens = e->tokens;
+    m->ended = finished;
+    m->correct = e->correct;
     r->cand[e->index].n_prompt = e->n_prompt;
-    r->cand[e->index].n_tokens[e->member] = e->tokens;
     r->outstanding[replica]--;
-    rc = e->kind == EVENT_FINISHED
-             ? admission_finished(a, e->index, e->member, e->correct, e->tokens, f)
-             : admission_cut(a, e->index, e->member, e->tokens, f);
-    if (rc)
+    if (!goes_on(r, e->index) && tell_admission(r, e->index, e->member, finished, f))
         root_abandon(r);
 }
 
@@ -128,7 +170,7 @@ static void take_reports(struct root *r)
         if (n < sizeof head)
             continue;
         memcpy(&head, data, sizeof head);
-        if (head.stop || head.failed)
+        if (r->end_tick < 0 && (head.stop || head.failed))
             r->abandon = true;
         for (size_t at = sizeof head; at + sizeof(struct report_event) <= n;
              at += sizeof(struct report_event)) {
@@ -138,30 +180,32 @@ static void take_reports(struct root *r)
             take_event(r, p, &e);
         }
     }
-    if (stop_requested())
+    if (r->end_tick < 0 && stop_requested())
         r->abandon = true;
 }
 
-static int add_candidate(struct root *r, int64_t index, int replica)
+static int add_candidate(struct root *r, int64_t index, int64_t place, int replica)
 {
-    int size = (int)r->s->cfg->admission.group_size;
+    const struct carry *carry = r->s->carry;
     struct candidate *c;
 
     if (mem_grow((void **)&r->cand, &r->cap, r->n + 1, sizeof *r->cand, "candidates",
                  &r->fault))
         return r->fault.code;
-    c = &r->cand[r->n];
-    c->n_tokens = mem_new((size_t)size, sizeof(int), "candidates", &r->fault);
-    if (!c->n_tokens)
-        return r->fault.code;
     if ((size_t)index != r->n)
         return fault_set(&r->fault, FAULT_BUG,
                          "admission started candidate %lld after %zu", (long long)index,
                          r->n);
-    c->replica = replica;
+    c = &r->cand[r->n];
+    *c = (struct candidate){.replica = replica, .prompt = place};
+    c->member =
+        mem_new((size_t)carry->size, sizeof *c->member, "candidates", &r->fault);
+    if (!c->member)
+        return r->fault.code;
     r->n++;
-    r->outstanding[replica] += size;
-    return 0;
+    r->outstanding[replica] += carry->size;
+    return admission_history(r->s->admission, index,
+                             (enum history)carry->history[place], &r->fault);
 }
 
 /* The replica with most free slots that nobody waits for; ties to the lowest. */
@@ -184,16 +228,16 @@ static int choose_starts(struct root *r)
 
     while (n < r->most_starts) {
         int p = freest(r, &free_slots);
-        size_t at;
+        int64_t place;
 
         if (free_slots <= 0 || !admission_launch(s->admission, free_slots, &index))
             break;
-        if (add_candidate(r, index, p)) {
+        place = (int64_t)order_at(s->order, (uint64_t)(s->drawing.cursor + index));
+        if (add_candidate(r, index, place, p)) {
             root_abandon(r);
             break;
         }
-        at = order_at(s->order, (uint64_t)(s->drawing.cursor + index));
-        r->starts[n++] = (struct decision_start){index, s->train.kept[at], p};
+        r->starts[n++] = (struct decision_start){index, s->train.kept[place], p};
     }
     return n;
 }
@@ -217,6 +261,8 @@ static void decide(struct root *r)
     if (r->end_tick < 0 && !r->abandon) {
         head.n_cancel = choose_cancels(r);
         head.n_start = choose_starts(r);
+        if (admission_fault(r->s->admission, f))
+            root_abandon(r);
     }
     if (r->end_tick < 0 && (r->abandon || admission_settled(r->s->admission))) {
         head.end = 1;
@@ -250,6 +296,14 @@ static void show_progress(const struct root *r)
                  c->admission.groups, note);
 }
 
+static void watch_clock(const struct root *r)
+{
+    double most = r->s->cfg->admission.max_seconds;
+
+    if (most > 0 && clock_now() - r->began >= most)
+        admission_stop(r->s->admission, CLOSED_MAX_SECONDS);
+}
+
 bool root_turn(struct root *r, bool *done)
 {
     double start;
@@ -257,8 +311,11 @@ bool root_turn(struct root *r, bool *done)
     if (*done || !ticks_poll(r->t))
         return false;
     start = clock_cpu();
-    if (r->end_tick < 0)
+    /* Of groups that go on, what replicas say after the end counts as well. */
+    if (r->end_tick < 0 || (session_spans(r->s) && !r->abandon))
         take_reports(r);
+    if (r->end_tick < 0)
+        watch_clock(r);
     decide(r);
     show_progress(r);
     r->seconds += clock_cpu() - start;
@@ -295,9 +352,9 @@ int root_settle(struct root *r, struct settled *out, struct fault *f)
     struct admission *a = r->s->admission;
     int size = (int)r->s->cfg->admission.group_size;
     const int64_t *batch = admission_batch(a, &out->n_batch);
+    int n;
 
     out->abandoned = r->abandon;
-    out->started = (int64_t)r->n;
     out->size = size;
     out->ticks = ticks_count(r->t);
     out->tick_seconds = ticks_seconds(r->t) + r->seconds;
@@ -305,18 +362,21 @@ int root_settle(struct root *r, struct settled *out, struct fault *f)
         out->n_batch = 0;
         return 0;
     }
+    out->carried = admission_carried(a);
+    out->started = (int64_t)r->n - out->carried;
     out->consumed = admission_consumed(a);
     out->closed = admission_closed(a);
+    n = (int)out->started;
     admission_ledger(a, out->ledger);
     out->batch = mem_new((size_t)out->n_batch, sizeof *out->batch, "the batch", f);
-    out->fate = mem_new(r->n, sizeof(int), "fates", f);
-    out->replica = mem_new(r->n, sizeof(int), "fates", f);
+    out->fate = mem_new((size_t)n, sizeof(int), "fates", f);
+    out->replica = mem_new((size_t)n, sizeof(int), "fates", f);
     out->n_prompt = mem_new((size_t)out->n_batch, sizeof(int), "the batch", f);
     out->n_tokens = mem_new((size_t)(out->n_batch * size), sizeof(int), "the batch", f);
     if (!out->batch || !out->fate || !out->replica || !out->n_prompt || !out->n_tokens)
         return f->code;
-    for (size_t i = 0; i < r->n; i++) {
-        out->fate[i] = (int)admission_fate(a, (int64_t)i);
+    for (int i = 0; i < n; i++) {
+        out->fate[i] = (int)admission_fate(a, i);
         out->replica[i] = r->cand[i].replica;
     }
     for (int i = 0; i < out->n_batch; i++) {
@@ -324,8 +384,9 @@ int root_settle(struct root *r, struct settled *out, struct fault *f)
 
         out->batch[i] = batch[i];
         out->n_prompt[i] = c->n_prompt;
-        memcpy(out->n_tokens + i * size, c->n_tokens, (size_t)size * sizeof(int));
+        for (int m = 0; m < size; m++)
+            out->n_tokens[i * size + m] = c->member[m].n_tokens;
     }
     drop_short(r, out);
-    return 0;
+    return carry_leave(r->s->carry, r->s, r->cand, out, f);
 }

@@ -6,7 +6,7 @@
 #include "dapo/log.h"
 #include "dapo/mem.h"
 #include "dapo/reward.h"
-#include "train/session.h"
+#include "train/carry.h"
 #include "dapo/train.h"
 
 #ifndef BUILD_ID
@@ -106,12 +106,12 @@ void session_close(struct session *s)
     rollout_free(s->generator);
     rollout_free(s->evaluator);
     learner_free(s->learner);
+    carry_free(s->carry);
     admission_free(s->admission);
     model_free(s->reference);
     model_free(s->model);
     order_free(s->order);
     free(s->previous);
-    free(s->kept);
     prompt_set_free(&s->train);
     prompt_set_free(&s->eval);
     tokenizer_free(s->tok);
@@ -265,6 +265,11 @@ int session_judge(const struct session *s, struct completion *m, const char *gol
     }
     bytes_free(&text);
     return rc;
+}
+
+bool session_spans(const struct session *s)
+{
+    return s->cfg->admission.surplus == SURPLUS_RESUME;
 }
 
 static void hex_of(unsigned long long a, unsigned long long b, char out[33])

@@ -27,6 +27,8 @@ struct prompt_set {
     int64_t n, too_long;
 };
 
+struct carry; /* train/carry.h */
+
 /* Whom the learner's reductions are among. */
 struct among {
     struct comm *comm;
@@ -53,6 +55,7 @@ struct session {
     struct learner *learner;     /* learning ranks */
     struct model *reference;     /* learning ranks, with KL */
     struct admission *admission; /* root */
+    struct carry *carry;         /* what the last step left; of a training job */
     struct store *store;
     struct identity identity;
     struct among learners;        /* who learns: SCOPE_LEARNERS; sft: the world */
@@ -62,14 +65,12 @@ struct session {
     int64_t published;            /* updates in the weights that generate */
     struct drawing drawing;       /* the step being generated */
     /* train.max_staleness = 1.  A checkpoint of step k holds what step k + 1 is
-     * generated from: the weights of before step k's updates, and admission's state
-     * after step k, though by then admission has gone on. */
+     * generated from: the weights of before step k's updates. */
     float *previous;          /* learners: [model_n_params] the weights ... */
     int64_t previous_updates; /* ... and the updates in them */
-    bool ahead;               /* step `step` + 1 has been generated, or begun */
-    double *kept;             /* root: admission's state before it */
     double metrics[METRIC_COUNT];
-    double started; /* clock when the step began */
+    double started;  /* clock when the step began */
+    bool short_stop; /* a short batch ends the run (admission.on_short_batch = stop) */
 };
 
 /* Open what every job needs: backend, tokenizer, model.  Local; the caller agrees. */
@@ -91,6 +92,8 @@ int session_generator(struct session *s, enum random_use use, struct rollout **o
 /* Decode and judge one finished completion: text, verdict, rewards. */
 int session_judge(const struct session *s, struct completion *m, const char *gold,
                   struct fault *f);
+/* Groups may be generated across steps (admission.surplus = resume). */
+bool session_spans(const struct session *s);
 /* Fill s->identity (needs train prompts). */
 int session_identify(struct session *s, struct fault *f);
 

@@ -32,6 +32,7 @@ struct sums {
     double groups, effective;
     double seconds[FATE_COUNT];
     double decode, slot_iterations, iterations;
+    double drawn, in, out; /* tokens: in this step, from earlier ones, for later ones */
     double trained, behind, stale; /* trained tokens; versions behind, summed; stale */
 };
 
@@ -81,7 +82,8 @@ static void add_completion(double *of, const struct group *g, int i)
     of[SUM_SURPRISAL] += on_grid(surprisal);
 }
 
-/* A replica's decode time is billed to fates by their share of its tokens. */
+/* A replica's decode time is billed to fates by their share of the tokens it drew in
+ * this step; the share of groups that go on is not billed yet. */
 static void bill_seconds(struct sums *x, const struct session *s,
                          const struct settled *r)
 {
@@ -93,10 +95,12 @@ static void bill_seconds(struct sums *x, const struct session *s,
     x->decode = st->seconds;
     x->slot_iterations = (double)st->slot_iterations;
     x->iterations = (double)st->iterations;
-    for (int i = 0; i < r->n_mine; i++) {
-        tokens[r->mine[i]->fate] += (double)group_tokens(r->mine[i]);
-        all += (double)group_tokens(r->mine[i]);
-    }
+    x->drawn = all = (double)st->decoded;
+    x->in = (double)r->tokens_in;
+    x->out = (double)r->tokens_out;
+    for (int i = 0; i < r->n_mine; i++)
+        tokens[r->mine[i]->fate] +=
+            (double)(group_tokens(r->mine[i]) - group_carried(r->mine[i]));
     for (int k = 0; k < FATE_COUNT && all > 0; k++)
         x->seconds[k] = st->seconds * tokens[k] / all;
 }
@@ -125,6 +129,22 @@ static void put_rewards(double *m, const double *all, const double *train)
     m[METRIC_UNIQUE] = ratio(all[SUM_UNIQUE], all[SUM_N]);
 }
 
+/* Invariant 1, from the other side: what was drawn is what is billed, now or later. */
+static int check_bill(const struct session *s, struct fault *f)
+{
+    const double *m = s->metrics;
+
+    if (m[METRIC_DRAWN] + m[METRIC_CARRIED_IN] ==
+        m[METRIC_TOKENS] + m[METRIC_CARRIED_OUT])
+        return 0;
+    return fault_set(
+        f, FAULT_BUG,
+        "step %lld: %.0f tokens drawn and %.0f carried in, but %.0f billed "
+        "and %.0f carried out",
+        (long long)s->step, m[METRIC_DRAWN], m[METRIC_CARRIED_IN], m[METRIC_TOKENS],
+        m[METRIC_CARRIED_OUT]);
+}
+
 static void put_groups(struct session *s, const struct settled *r, const struct sums *x)
 {
     double *m = s->metrics, tokens = 0, wanted = (double)s->cfg->admission.groups;
@@ -138,6 +158,10 @@ static void put_groups(struct session *s, const struct settled *r, const struct 
     m[METRIC_FILL] = r->n_batch / wanted;
     m[METRIC_OVERSAMPLE] = (double)r->started / wanted;
     m[METRIC_TOKENS] = tokens;
+    m[METRIC_DRAWN] = x->drawn;
+    m[METRIC_CARRIED_IN] = x->in;
+    m[METRIC_CARRIED_OUT] = x->out;
+    m[METRIC_CARRIED] = (double)r->carried;
     m[METRIC_TRAIN_TOKENS] = (double)r->ledger[FATE_TRAINED];
     m[METRIC_WASTED] = ratio(tokens - (double)r->ledger[FATE_TRAINED], tokens);
     m[METRIC_SLOTS_BUSY] =
@@ -163,8 +187,8 @@ static void add_staleness(struct sums *x, const struct settled *r,
     }
 }
 
-void tally_all(struct session *s, const struct settled *r,
-               double ledger_seconds[FATE_COUNT])
+int tally_all(struct session *s, const struct settled *r,
+              double ledger_seconds[FATE_COUNT], struct fault *f)
 {
     struct sums x = {0};
     double most[2] = {0}; /* length, versions behind */
@@ -196,4 +220,5 @@ void tally_all(struct session *s, const struct settled *r,
     s->metrics[METRIC_STALE_MAX] = most[1];
     s->metrics[METRIC_STALE_RATIO] = ratio(x.stale, x.trained);
     memcpy(ledger_seconds, x.seconds, sizeof x.seconds);
+    return check_bill(s, f);
 }

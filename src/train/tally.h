@@ -9,8 +9,8 @@ extern const struct metric_name {
 } metric_names[METRIC_COUNT];
 
 /* Fill reward/ and rollout/ metrics and the seconds by fate from every rank's groups.
- */
-void tally_all(struct session *s, const struct settled *r,
-               double ledger_seconds[FATE_COUNT]);
+ * FAULT_BUG unless the tokens drawn are those billed and carried. */
+int tally_all(struct session *s, const struct settled *r,
+              double ledger_seconds[FATE_COUNT], struct fault *f);
 
 #endif

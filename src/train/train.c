@@ -9,6 +9,7 @@
 #include "dapo/clock.h"
 #include "dapo/log.h"
 #include "dapo/mem.h"
+#include "train/carry.h"
 #include "train/deliver.h"
 #include "train/evaluate.h"
 #include "train/learn.h"
@@ -62,12 +63,6 @@ static int open_ahead(struct session *s, struct fault *f)
         if (!s->previous)
             return f->code;
     }
-    if (s->admission) {
-        s->kept = mem_new((size_t)admission_state_size(s->admission), sizeof *s->kept,
-                          "admission's estimates", f);
-        if (!s->kept)
-            return f->code;
-    }
     return 0;
 }
 
@@ -95,6 +90,8 @@ static int open_roles(struct session *s, struct fault *f)
     if (!rc && comm_rank(s->comm) == 0)
         rc = make_admission(s, f);
     if (!rc)
+        rc = carry_new(&s->carry, s, f);
+    if (!rc)
         rc = open_ahead(s, f);
     return rc;
 }
@@ -118,6 +115,19 @@ static void say_header(const struct session *s, const char *dir)
               "prompts=%" PRId64 " too_long=%" PRId64 " held_out=%" PRId64
               " load_seconds=%.2f",
               s->train.n, s->train.too_long, s->eval.n, clock_now() - s->started);
+    if (c->admission.max_seconds > 0)
+        log0_line(LOG_INFO,
+                  "admission.max_seconds=%g: the clock may close a step, and then "
+                  "chooses its batch: such a step does not repeat",
+                  c->admission.max_seconds);
+    if (c->admission.order == ORDER_COMPLETION)
+        log0_line(LOG_INFO, "admission.order=completion: a step trains the groups that "
+                            "are complete first, which prefers short completions");
+    if (session_spans(s))
+        log0_line(LOG_INFO,
+                  "admission.surplus=resume: groups go on in the next step on newer "
+                  "weights, up to max_age=%" PRId64 " steps; tis_cap=%g",
+                  c->admission.max_age, c->loss.tis_cap);
     if (c->train.max_staleness)
         log0_line(
             LOG_INFO,
@@ -182,10 +192,14 @@ static int write_step_all(struct session *s, const struct settled *r, struct fau
         .metrics = metric,
         .n_groups = r->n_mine,
         .groups = (const struct group *const *)r->mine,
+        .spans = session_spans(s),
     };
+    int rc;
 
     memcpy(rec.ledger_tokens, r->ledger, sizeof rec.ledger_tokens);
-    tally_all(s, r, rec.ledger_seconds);
+    rc = tally_all(s, r, rec.ledger_seconds, f);
+    if (rc)
+        return rc;
     for (int i = 0; i < METRIC_COUNT; i++) {
         metric[i].value = s->metrics[i];
         snprintf(metric[i].name, sizeof metric[i].name, "%s", metric_names[i].name);
@@ -260,9 +274,6 @@ static int begin_ahead_all(struct session *s, const struct settled *r,
                model_n_params(s->model) * sizeof *s->previous);
     if (finished_at(s, s->step + 1, cursor))
         return 0;
-    if (s->admission)
-        admission_state_get(s->admission, s->kept);
-    s->ahead = true;
     s->drawing = (struct drawing){.step = s->step + 2, .cursor = cursor};
     return generation_begin_all(out, s, available(s, cursor), f);
 }
@@ -275,7 +286,6 @@ static int train_batch_all(struct session *s, const struct settled *r,
     struct generation *g = NULL;
     int rc = 0;
 
-    s->ahead = false;
     if (s->cfg->train.max_staleness)
         rc = begin_ahead_all(s, r, &g, f);
     if (rc)
@@ -317,6 +327,8 @@ static int complete_step_all(struct session *s, struct settled *r, struct settle
         rc = write_step_all(s, r, f);
     if (!rc)
         say_step(s, r);
+    s->short_stop = s->cfg->admission.on_short_batch == SHORT_STOP &&
+                    r->n_batch < s->cfg->admission.groups;
     return rc;
 }
 
@@ -352,12 +364,12 @@ static int loop_all(struct session *s, const char *dir, struct fault *f)
     bool stopped = false;
     int rc = 0;
 
-    while (!rc && !stopped && !finished(s)) {
+    while (!rc && !stopped && !s->short_stop && !finished(s)) {
         rc = step_all(s, &batch, &stopped, f);
         if (!rc && !stopped)
             stopped = stop_agreed_all(s);
         if (!rc && !stopped && s->cfg->run.save_every &&
-            s->step % s->cfg->run.save_every == 0 && !finished(s)) {
+            s->step % s->cfg->run.save_every == 0 && !s->short_stop && !finished(s)) {
             rc = save_all(s, f);
             saved = s->step;
         }
@@ -369,13 +381,15 @@ static int loop_all(struct session *s, const char *dir, struct fault *f)
         rc = store_index_all(s->store, f);
     if (rc)
         return rc;
-    if (stopped && !finished(s))
+    if (stopped && !s->short_stop && !finished(s))
         return fault_set(f, FAULT_STOPPED,
                          "%s: stopped on request after step %" PRId64
                          "%s; the same command goes on from there",
                          dir, s->step, s->step ? ", checkpoint saved" : "");
     log0_line(LOG_INFO, "done steps=%" PRId64 " stop_reason=%s", s->step,
-              s->step >= s->cfg->run.steps ? "steps" : "data");
+              s->step >= s->cfg->run.steps ? "steps"
+              : s->short_stop              ? "short_batch"
+                                           : "data");
     return 0;
 }
 

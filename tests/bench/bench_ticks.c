@@ -11,7 +11,9 @@
 #include <sys/wait.h>
 
 #include "dapo/log.h"
+#include "dapo/train.h"
 #include "measure.h"
+#include "train/carry.h"
 #include "train/leader.h"
 #include "train/root.h"
 
@@ -46,7 +48,7 @@ static int start_all_sizes(const char *self)
              "--eval 10 --sft 10 --model %s/model >/dev/null",
              dir, dir);
     ok = shell(command);
-    for (int ranks = 2; ok && ranks <= 8; ranks *= 2) {
+    for (int ranks = 2; ok && ranks <= 32; ranks *= 2) {
         snprintf(command, sizeof command, "%s -n %d %s %s",
                  mpirun ? mpirun : default_mpirun, ranks, self, dir);
         ok = shell(command);
@@ -82,21 +84,15 @@ static void read_job(struct config *c, const char *dir)
 
 static void open_rank(struct session *s, struct comm *c, const struct config *cfg)
 {
-    struct admission_config a = {.groups = (int)cfg->admission.groups,
-                                 .size = (int)cfg->admission.group_size,
-                                 .max_candidates = cfg->admission.groups *
-                                                   cfg->admission.max_multiplier,
-                                 .refill = REFILL_STREAM,
-                                 .dynamic = true,
-                                 .speculation = cfg->admission.speculation,
-                                 .prior_trainable = cfg->admission.prior,
-                                 .prior_weight = cfg->admission.prior_weight};
+    struct admission_config a;
     struct fault f = FAULT_INIT;
 
+    train_policy(cfg, &a);
     if (comm_split_all(c, 1, &f) || session_open(s, c, cfg, &f) ||
         prompt_set_read(&s->train, s, cfg->data.train, &f) ||
         order_new(&s->order, (size_t)s->train.n, 1, true, &f) ||
         (comm_rank(c) == 0 && admission_new(&s->admission, &a, &f)) ||
+        carry_new(&s->carry, s, &f) ||
         (comm_generates(c) && session_generator(s, RANDOM_SAMPLE, &s->generator, &f))) {
         fprintf(stderr, "bench_ticks: %s\n", f.text);
         comm_abort(c, 1);
@@ -139,14 +135,13 @@ static void generate(struct session *s, struct measured *m)
             clock_backoff(&pause);
     }
     longest[0] = clock_now() - start;
-    if (leader &&
-        (leader_fault(leader, &f) || leader_take(leader, &out.mine, &out.n_mine, &f)))
+    if (leader && (leader_fault(leader, &f) || leader_take(leader, &out, &f)))
         comm_abort(s->comm, 1);
     if (root && (root_fault(root, &f) || root_settle(root, &out, &f)))
         comm_abort(s->comm, 1);
     if (leader) {
         sum[0] = longest[1] = ticks_seconds(t);
-        sum[2] = rollout_stats(s->generator).seconds;
+        sum[2] = out.stats.seconds;
     }
     for (int i = 0; i < out.n_mine; i++)
         sum[1] += (double)group_tokens(out.mine[i]);
