@@ -109,8 +109,9 @@ struct checkpoint {
 };
 /* Write checkpoints/step-NNNNNN.h5, then checkpoints/latest, a line with its name.
  * Learners (rank 0 while there are no roles) write slices of their arrays, each piece
- * of 4 MiB under an XXH3; all else is rank 0's, under a checksum of its own.  The bytes
- * don't depend on the number of learners. */
+ * of 4 MiB under an XXH3; all else is rank 0's, under a checksum of its own.  The
+ * closed file is read back against them before it gets its name.  The bytes don't
+ * depend on the number of learners. */
 int store_checkpoint_all(struct store *s, const struct checkpoint *k, struct fault *f);
 /* Step of the newest complete checkpoint; -1 if there is none.  Newest is the one
  * written last (they carry serial numbers), not the one of the highest step: after
@@ -135,8 +136,9 @@ int store_parcels_all(struct store *s, int64_t step, struct parcel *want, int n,
 /* The resolved job file a checkpoint was written under, in a new string. */
 int store_checkpoint_config_all(struct store *s, int64_t step, char **text,
                                 struct fault *f);
-/* Delete all but the newest `keep` checkpoints (0 = keep all). */
-int store_retain_all(struct store *s, int keep, struct fault *f);
+/* Delete all checkpoints but the newest `keep` (0 = keep all) and those of every
+ * `every`-th step (0 = none). */
+int store_retain_all(struct store *s, int keep, int64_t every, struct fault *f);
 
 /* A run that went back to an earlier step and is saved again has another history: move
  * the step files of later steps than `step` to rollouts/abandoned/, where they are no

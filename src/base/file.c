@@ -8,16 +8,20 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "dapo/inject.h"
 #include "dapo/mem.h"
 
 int file_read(const char *path, size_t most, struct bytes *out, struct fault *f)
 {
     struct stat st;
-    FILE *in = fopen(path, "rb");
+    FILE *in;
     size_t got = 0, size;
     int rc = 0;
 
     *out = (struct bytes){0};
+    if (inject_pass(INJECT_OPEN, f))
+        return f->code;
+    in = fopen(path, "rb");
     if (!in)
         return fault_set(f, FAULT_FILE, "%s: can't be opened: %s", path,
                          strerror(errno));
@@ -64,6 +68,10 @@ int file_rename(const char *tmp, const char *path, struct fault *f)
 
     if (!dir)
         return fault_set(f, FAULT_SYSTEM, "no memory for a path");
+    if (inject_pass(INJECT_SYNC, f) || inject_pass(INJECT_RENAME, f)) {
+        free(dir);
+        return f->code;
+    }
     slash = strrchr(dir, '/');
     if (slash)
         slash[slash == dir] = '\0';
@@ -81,8 +89,12 @@ int file_publish(const char *path, const void *data, size_t n, struct fault *f)
     FILE *out;
     int rc = bytes_printf(&tmp, f, "%s.tmp", path);
 
-    if (rc)
+    if (!rc)
+        rc = inject_pass(INJECT_OPEN, f);
+    if (rc) {
+        bytes_free(&tmp);
         return rc;
+    }
     out = fopen(tmp.data, "wb");
     if (!out)
         rc = fault_set(f, FAULT_FILE, "%s: can't be created: %s", tmp.data,
@@ -90,6 +102,7 @@ int file_publish(const char *path, const void *data, size_t n, struct fault *f)
     if (out) {
         bool bad = n && fwrite(data, 1, n, out) != n;
 
+        rc = inject_pass(INJECT_WRITE, f);
         if (fclose(out) || bad)
             rc = fault_set(f, FAULT_FILE, "%s: can't be written: %s", tmp.data,
                            strerror(errno));

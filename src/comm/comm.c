@@ -8,7 +8,9 @@
 
 #include "comm/comm_mpi.h"
 #include "dapo/clock.h"
+#include "dapo/inject.h"
 #include "dapo/mem.h"
+#include "dapo/pulse.h"
 
 /* MPI 3 counts are ints, and no message should exceed 1 GiB. */
 #define PIECE ((size_t)1 << 30)
@@ -43,6 +45,7 @@ void comm_finish(MPI_Request *request)
         if (!done && spin > 50)
             clock_backoff(&pause);
     }
+    pulse_beat();
 }
 
 /* Messages above this travel in fragments, and each needs a look from both sides. */
@@ -74,6 +77,7 @@ static void finish_now(MPI_Request *request, size_t bytes)
         if (!done)
             sched_yield();
     }
+    pulse_beat();
 }
 
 void comm_open_all(struct comm **out, int *argc, char ***argv)
@@ -214,9 +218,12 @@ static MPI_Comm of(const struct comm *c, enum scope s)
 
 int comm_agree_all(struct comm *c, int rc, struct fault *f)
 {
-    int mine = rc ? c->rank : INT_MAX, first;
+    int mine, first;
     MPI_Request r;
 
+    if (!rc)
+        rc = inject_pass(INJECT_AGREE, f);
+    mine = rc ? c->rank : INT_MAX;
     MUST(MPI_Iallreduce(&mine, &first, 1, MPI_INT, MPI_MIN, c->world, &r));
     comm_finish(&r);
     if (first == INT_MAX)

@@ -10,7 +10,9 @@
 
 #include "comm/comm_mpi.h"
 #include "dapo/clock.h"
+#include "dapo/inject.h"
 #include "dapo/mem.h"
+#include "dapo/pulse.h"
 
 /* A leader has at most TICK_LAG ticks under way, and one more being handed out. */
 #define RING (TICK_LAG + 1)
@@ -101,6 +103,8 @@ int ticks_report(struct ticks *t, const void *data, size_t n, struct fault *f)
     struct tick *k = at(t, t->posted);
     double start = clock_cpu();
 
+    if (inject_pass(INJECT_TICK, f))
+        return f->code;
     finish_tick(k); /* RING ticks ago: its decision was handed out long since */
     k->report.len = 0;
     if (bytes_add(&k->report, data, n, f))
@@ -113,7 +117,7 @@ int ticks_report(struct ticks *t, const void *data, size_t n, struct fault *f)
                           0, t->comm, &k->up[1]));
         MUST(MPI_Ibcast(k->decision, (int)t->most, MPI_BYTE, 0, t->comm, &k->down));
     }
-    t->posted++;
+    pulse_tick(t->posted++);
     t->seconds += clock_cpu() - start;
     return 0;
 }
@@ -213,6 +217,8 @@ int ticks_decide(struct ticks *t, const void *data, size_t n, struct fault *f)
     int64_t len = (int64_t)n;
     double start = clock_cpu();
 
+    if (inject_pass(INJECT_TICK, f))
+        return f->code;
     if (n + sizeof len > t->most)
         return fault_set(f, FAULT_BUG, "a tick's decision of %zu bytes is over %zu", n,
                          t->most - sizeof len);
@@ -222,7 +228,7 @@ int ticks_decide(struct ticks *t, const void *data, size_t n, struct fault *f)
         memcpy(k->decision + sizeof len, data, n);
     if (!t->alone)
         MUST(MPI_Ibcast(k->decision, (int)t->most, MPI_BYTE, 0, t->comm, &k->down));
-    t->answered++;
+    pulse_tick(t->answered++);
     t->stage = 0;
     t->seconds += clock_cpu() - start;
     return 0;

@@ -72,6 +72,12 @@ static void write_pieces(struct draft *d, const struct head *head, hid_t column,
              n ? (hsize_t)(first / head->piece) : 0, (hsize_t)n, sums);
 }
 
+/* Of one array, of any rank. */
+static int64_t most_pieces(const struct draft *d, const struct head *head)
+{
+    return head_pieces(head) / writers(d->store->comm) + 1;
+}
+
 static int write_all(struct draft *d, const struct head *head,
                      const struct checkpoint *k, struct small *small,
                      struct parcels *parcels, uint64_t *sums, struct fault *f)
@@ -94,9 +100,59 @@ static int write_all(struct draft *d, const struct head *head,
     head_write_all(d, head, small);
     parcels_write(d, parcels);
     for (int i = 0; i < arrays; i++)
-        write_pieces(d, head, big[i], sum[i], x[i], sums);
+        write_pieces(d, head, big[i], sum[i], x[i], sums + i * most_pieces(d, head));
     h5_set_i64(&d->h, d->file, "complete", 1);
     return draft_agree_all(d, f);
+}
+
+/* This rank's pieces of one array, as the closed file has them. */
+static void read_back(struct h5 *h, hid_t file, const struct draft *d,
+                      const struct head *head, int array, const uint64_t *sums,
+                      float *x)
+{
+    struct comm *c = d->store->comm;
+    int mark = h->n;
+    int64_t first, end = head_share(head, comm_rank(c), writers(c), &first), n = 0;
+    hsize_t items;
+    hid_t column = h5_open_column(h, file, head_big[array], H5T_NATIVE_FLOAT, &items);
+
+    for (int64_t i = first; i < end && !h->bad; i += head->piece, n++) {
+        int64_t values = end - i < head->piece ? end - i : head->piece;
+
+        h5_read(h, column, H5T_NATIVE_FLOAT, (hsize_t)i, (hsize_t)values, x);
+        if (!h->bad && piece_sum(x, values, i / head->piece) != sums[n])
+            h5_fail(h,
+                    "reads back otherwise than it was written; the disk or its cache "
+                    "is failing");
+    }
+    h5_drop(h, mark);
+}
+
+/* Before it may be the newest checkpoint: every writer reads its own pieces back, rank
+ * 0 the head. */
+static int verify(const struct draft *d, const struct head *head, const uint64_t *sums,
+                  struct fault *f)
+{
+    struct comm *c = d->store->comm;
+    int64_t values = head->piece < head->n_params ? head->piece : head->n_params;
+    struct head again;
+    float *x;
+    struct h5 h;
+    hid_t file;
+    int rc = comm_rank(c) == 0 ? head_read(&again, d->tmp, NULL, f) : 0;
+
+    if (rc || !writes(c))
+        return rc;
+    x = mem_new((size_t)values, sizeof *x, "reading a checkpoint back", f);
+    rc = x ? h5_open_file(&h, &file, d->tmp, f) : f->code;
+    if (!rc) {
+        for (int i = 0; i < head_arrays(head); i++)
+            read_back(&h, file, d, head, i, sums + i * most_pieces(d, head), x);
+        h.code = FAULT_FILE;
+        rc = h5_end(&h, d->path, f);
+    }
+    free(x);
+    return rc;
 }
 
 /* Readers of ours go by serial number, so it needs no sync of its own. */
@@ -136,7 +192,7 @@ int store_checkpoint_all(struct store *s, const struct checkpoint *k, struct fau
     if (rc)
         return rc;
     n = head_pieces(&head) / writers(c) + 1;
-    sums = mem_new((size_t)n, sizeof *sums, "checksums", f);
+    sums = mem_new((size_t)n * BIG, sizeof *sums, "checksums", f);
     rc = head_columns_new(&small, &head, root ? k : NULL, f);
     if ((rc = comm_agree_all(c, rc || !sums ? f->code : 0, f)))
         goto out;
@@ -147,6 +203,9 @@ int store_checkpoint_all(struct store *s, const struct checkpoint *k, struct fau
     rc = draft_begin_all(&d, s, step_path(s->checkpoints, head.step, f), bytes, f);
     if (!rc)
         rc = write_all(&d, &head, k, small, &parcels, sums, f);
+    rc = draft_close_all(&d, rc, f);
+    if (!rc)
+        rc = comm_agree_all(c, verify(&d, &head, sums, f), f);
     rc = draft_publish_all(&d, rc, f);
     if (!rc) {
         s->serial = head.serial;

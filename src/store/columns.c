@@ -213,6 +213,7 @@ static void write_runs(struct draft *d, const struct column *c, hid_t type,
         hid_t memory = h5_keep(h, H5Screate_simple(1, &items, NULL));
         hid_t space = select_own(h, p, (hsize_t)p->total, done, items);
 
+        h5_pass(h, INJECT_WRITE);
         h5_check(
             h, H5Dwrite(dataset, type, memory, space, H5P_DEFAULT, d->store->scratch));
         done += items;

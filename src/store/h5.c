@@ -5,7 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dapo/inject.h"
 #include "dapo/mem.h"
+#include "dapo/pulse.h"
 #include "store/h5.h"
 
 /* Upward from where it went wrong: the first message is the innermost. */
@@ -19,7 +21,7 @@ static herr_t innermost(unsigned n, const H5E_error2_t *e, void *why)
 void h5_fail(struct h5 *h, const char *why)
 {
     if (!h->bad)
-        snprintf(h->why, sizeof h->why, "%s", why);
+        snprintf(h->why, sizeof h->why, "%.*s", (int)sizeof h->why - 1, why);
     h->bad = true;
 }
 
@@ -305,6 +307,17 @@ hid_t h5_open_column(struct h5 *h, hid_t file, const char *name, hid_t type, hsi
     return column;
 }
 
+void h5_pass(struct h5 *h, enum inject_point p)
+{
+    struct fault why = FAULT_INIT;
+
+    if (inject_pass(p, &why)) {
+        h->code = h->bad ? h->code : why.code;
+        h5_fail(h, why.text);
+    }
+    pulse_beat();
+}
+
 static hid_t select_range(struct h5 *h, hid_t column, hsize_t first, hsize_t n,
                           hid_t *memory)
 {
@@ -324,8 +337,10 @@ void h5_write(struct h5 *h, hid_t column, hid_t type, hsize_t first, hsize_t n,
               const void *data)
 {
     int mark = h->n;
-    hid_t memory, space = select_range(h, column, first, n, &memory);
+    hid_t memory, space;
 
+    h5_pass(h, INJECT_WRITE);
+    space = select_range(h, column, first, n, &memory);
     /* HDF5 1.10 fails on a transfer to a dataset without items. */
     if (!h->bad && H5Sget_simple_extent_npoints(space) > 0)
         h5_check(h,
@@ -337,9 +352,11 @@ void h5_read(struct h5 *h, hid_t column, hid_t type, hsize_t first, hsize_t n,
              void *data)
 {
     int mark = h->n;
-    hid_t memory, space = select_range(h, column, first, n, &memory);
+    hid_t memory, space;
     char none = 0;
 
+    h5_pass(h, INJECT_READ);
+    space = select_range(h, column, first, n, &memory);
     if (!h->bad && H5Sget_simple_extent_npoints(space) > 0)
         h5_check(
             h, H5Dread(column, type, memory, space, H5P_DEFAULT, data ? data : &none));

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "dapo/fault.h"
+#include "dapo/inject.h"
 
 #define H5_IDS 64
 
@@ -69,6 +70,9 @@ void h5_get_text(struct h5 *h, hid_t file, const char *name, char *text, size_t 
  * Any other shape, type, layout or place of storage is a failure. */
 hid_t h5_open_column(struct h5 *h, hid_t file, const char *name, hid_t type,
                      hsize_t *n);
+
+/* Passage through a point where a test may ask for a failure; also a sign of life. */
+void h5_pass(struct h5 *h, enum inject_point p);
 
 /* Write or read items [first, first + n) of a column; n may be 0.  Not collective. */
 void h5_write(struct h5 *h, hid_t column, hid_t type, hsize_t first, hsize_t n,

@@ -9,6 +9,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "dapo/inject.h"
 #include "dapo/log.h"
 #include "dapo/mem.h"
 #include "store/rundir.h"
@@ -88,7 +89,11 @@ static int reserve(const struct draft *d, size_t bytes, struct fault *f)
 {
     size_t room = bytes + bytes / 64 + ((size_t)1 << 20); /* metadata, alignment */
     struct statvfs disk;
-    int bad = fallocate(d->fd, 0, 0, (off_t)room) ? errno : 0;
+    int bad;
+
+    if (inject_pass(INJECT_RESERVE, f))
+        return f->code;
+    bad = fallocate(d->fd, 0, 0, (off_t)room) ? errno : 0;
 
     if (bad == EOPNOTSUPP || bad == ENOSYS)
         bad = !fstatvfs(d->fd, &disk) && room / disk.f_frsize > disk.f_bavail ? ENOSPC
@@ -112,6 +117,8 @@ int draft_begin_all(struct draft *d, struct store *s, char *path, size_t bytes,
     d->file = H5I_INVALID_HID;
     d->fd = -1;
     d->tmp = tmp.data;
+    if (!rc)
+        rc = inject_pass(INJECT_OPEN, f);
     if (!rc && d->tmp && comm_rank(c) == 0) {
         d->fd = open(d->tmp, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
         if (d->fd < 0)
@@ -169,6 +176,8 @@ static int sync_file(const struct store *s, const char *path, struct fault *f)
 
     if (!s->syncs)
         return 0;
+    if (inject_pass(INJECT_SYNC, f))
+        return f->code;
     fd = open(path, O_WRONLY | O_CLOEXEC);
     bad = fd < 0 ? errno : 0;
 
@@ -181,13 +190,23 @@ static int sync_file(const struct store *s, const char *path, struct fault *f)
                : 0;
 }
 
+int draft_close_all(struct draft *d, int rc, struct fault *f)
+{
+    struct comm *c = d->store->comm;
+
+    if (!rc)
+        rc = comm_agree_all(c, inject_pass(INJECT_CLOSE, f), f);
+    close_file_all(d, rc, f);
+    d->closed = true;
+    return rc ? rc : comm_agree_all(c, sync_file(d->store, d->tmp, f), f);
+}
+
 int draft_publish_all(struct draft *d, int rc, struct fault *f)
 {
     struct comm *c = d->store->comm;
 
-    close_file_all(d, rc, f);
-    if (!rc)
-        rc = comm_agree_all(c, sync_file(d->store, d->tmp, f), f);
+    if (!d->closed)
+        rc = draft_close_all(d, rc, f);
     if (!rc) {
         if (comm_rank(c) == 0)
             rc = file_rename(d->tmp, d->path, f);

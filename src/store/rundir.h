@@ -48,6 +48,7 @@ struct draft {
     char *path, *tmp;
     hid_t file;
     int fd; /* rank 0's, for reserving room; -1 elsewhere */
+    bool closed;
 };
 
 /* Create PATH.tmp and reserve `bytes` for it, so that a full disk is known before
@@ -55,6 +56,9 @@ struct draft {
 int draft_begin_all(struct draft *d, struct store *s, char *path, size_t bytes,
                     struct fault *f);
 int draft_agree_all(struct draft *d, struct fault *f);
+/* Close and sync the file, after which it can be read back under its temporary name
+ * (d->tmp); rc as below. */
+int draft_close_all(struct draft *d, int rc, struct fault *f);
 /* To be called after draft_begin_all whatever that said, with the agreed outcome so
  * far: give the file its final name if rc == 0 and nothing failed, else remove it;
  * frees d. Returns the agreed outcome. */

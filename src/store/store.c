@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "comm/comm_mpi.h"
+#include "dapo/inject.h"
 #include "dapo/log.h"
 #include "dapo/mem.h"
 #include "store/rundir.h"
@@ -179,7 +180,7 @@ int store_latest_all(struct store *s, int64_t *step, struct fault *f)
     return 0;
 }
 
-int store_retain_all(struct store *s, int keep, struct fault *f)
+int store_retain_all(struct store *s, int keep, int64_t every, struct fault *f)
 {
     struct found *found = NULL;
     size_t n = 0;
@@ -188,9 +189,12 @@ int store_retain_all(struct store *s, int keep, struct fault *f)
     if (comm_rank(s->comm) == 0 && keep > 0)
         rc = find_checkpoints(s, false, &found, &n, f);
     for (size_t i = (size_t)keep; found && !rc && i < n; i++) {
-        char *path = step_path(s->checkpoints, found[i].step, f);
+        char *path;
 
-        if (!path)
+        if (every && found[i].step % every == 0)
+            continue;
+        path = step_path(s->checkpoints, found[i].step, f);
+        if (!path || inject_pass(INJECT_DELETE, f))
             rc = f->code;
         else if (unlink(path))
             rc = fault_set(f, FAULT_FILE, "%s: can't be deleted: %s", path,

@@ -19,6 +19,7 @@ bool train_may_change(const char *setting)
         "run.resume",
         "run.save_every",
         "run.keep",
+        "run.keep_every",
         "run.log",
         "ranks.learners",
         "ranks.threads",
@@ -33,11 +34,15 @@ bool train_may_change(const char *setting)
         "admission.refill",
         "admission.speculation",
         "optimizer.microbatch_tokens",
+        "train.poison_deaths",
+        "train.watchdog_s",
+        "train.margin_s",
+        "train.max_hours",
         "loss.reference",
     };
 
     if (!strncmp(setting, "eval.", 5) || !strncmp(setting, "sft.", 4) ||
-        !strcmp(setting, "data.eval"))
+        !strncmp(setting, "debug.", 6) || !strcmp(setting, "data.eval"))
         return true;
     for (size_t i = 0; i < sizeof may / sizeof may[0]; i++)
         if (!strcmp(setting, may[i]))
@@ -112,7 +117,8 @@ int save_all(struct session *s, struct fault *f)
     if (!rc) /* of what followed an earlier step that the run has gone back to */
         rc = store_set_aside_all(s->store, s->step, f);
     if (!rc)
-        rc = store_retain_all(s->store, (int)s->cfg->run.keep, f);
+        rc = store_retain_all(s->store, (int)s->cfg->run.keep, s->cfg->run.keep_every,
+                              f);
     if (!rc)
         log0_line(LOG_INFO, "checkpoint step=%lld", (long long)s->step);
     free(state);

@@ -407,13 +407,13 @@ static void retention_keeps_the_newest(void)
     roles(1);
     for (int64_t step = 1; step <= 5; step++)
         save(s, step * 10, 50);
-    CHECK_OK(store_retain_all(s, 0, &f), &f);
+    CHECK_OK(store_retain_all(s, 0, 0, &f), &f);
     CHECK(exists(run_path("retain/checkpoints/step-000010.h5")));
-    CHECK_OK(store_retain_all(s, 2, &f), &f);
+    CHECK_OK(store_retain_all(s, 2, 0, &f), &f);
     CHECK(!exists(run_path("retain/checkpoints/step-000030.h5")));
     CHECK(exists(run_path("retain/checkpoints/step-000040.h5")));
     CHECK_OK(load(s, 50, 50, &f), &f);
-    CHECK_OK(store_retain_all(s, 2, &f), &f);
+    CHECK_OK(store_retain_all(s, 2, 0, &f), &f);
     CHECK_OK(load(s, 40, 50, &f), &f);
     store_close_all(s);
 }
