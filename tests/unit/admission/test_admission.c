@@ -5,11 +5,13 @@
 
 /* -- the filter -------------------------------------------------------------------- */
 
-/* 1 - p^G - (1-p)^G at p = 1/2, G = 4: 14 of the 16 patterns, 0.875. */
+/* 1 - p^G - (1-p)^G at G = 4: 14 of the 16 patterns, 0.875 at p = 1/2; 0.0394 at 0.99.
+ */
 static void invariant_9_trainable_iff_verdicts_differ(void)
 {
     struct admission_config c = config(16, 4, 16);
     struct admission *a = step(&c, ENDLESS);
+    double rare = 0;
     int n, mixed = 0;
 
     CHECK_INT(launch(a), 16);
@@ -23,10 +25,16 @@ static void invariant_9_trainable_iff_verdicts_differ(void)
     closed_is(a, "max_candidates", 16);
     admission_batch(a, &n);
     CHECK_INT(n, 14);
-    for (int i = 0; i < 16; i++)
-        mixed += admission_fate(a, i) == FATE_TRAINED;
+    for (int i = 0; i < 16; i++) {
+        bool trained = admission_fate(a, i) == FATE_TRAINED;
+        int right = __builtin_popcount((unsigned)i);
+
+        mixed += trained;
+        rare += trained ? pow(0.99, right) * pow(0.01, 4 - right) : 0;
+    }
     CHECK_INT(mixed, 14);
     CHECK_NEAR(mixed / 16.0, 0.875, 0);
+    CHECK_NEAR(rare, 0.0394, 0.00005);
     CHECK_INT(admission_fate(a, 0), FATE_ALL_WRONG);
     CHECK_INT(admission_fate(a, 15), FATE_ALL_CORRECT);
     CHECK_INT(admission_fate(a, 16), FATE_COUNT);
@@ -363,6 +371,12 @@ static void bad_configs_are_refused(void)
     REFUSED(max_candidates, 1);
     REFUSED(max_candidates, INT64_MAX);
     REFUSED(refill, REFILL_COUNT);
+    REFUSED(refill, REFILL_FULL); /* full_multiplier is 0 */
+    REFUSED(order, ORDER_COUNT);
+    REFUSED(surplus, SURPLUS_COUNT);
+    REFUSED(surplus, SURPLUS_RESUME); /* max_age is 0 */
+    REFUSED(max_candidate_tokens, -1);
+    REFUSED(max_train_tokens, -1);
     REFUSED(speculation, -0.1);
     REFUSED(speculation, 1.1);
     REFUSED(speculation, NAN);
