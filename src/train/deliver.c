@@ -245,12 +245,16 @@ void share_free(struct share *h)
 int deliver_all(struct session *s, const struct settled *r, struct share *out,
                 struct fault *f)
 {
-    int total = r->n_batch * r->size, rc = 0;
-    struct item *item = mem_new((size_t)total, sizeof *item, "the batch plan", f);
+    int total = r->n_batch * r->size;
+    struct item *item;
     struct freight x = {0};
     int64_t updates = s->cfg->optimizer.updates_per_step;
+    int rc = session_enter_all(s, PHASE_DELIVER, INJECT_DELIVER, f);
 
     *out = (struct share){0};
+    if (rc)
+        return rc;
+    item = mem_new((size_t)total, sizeof *item, "the batch plan", f);
     out->updates = (int)(updates < r->n_batch ? updates : r->n_batch);
     rc = item ? make_plan(s, r, out->updates, item, f) : f->code;
     if (!rc)

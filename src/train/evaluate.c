@@ -133,9 +133,11 @@ int evaluate_all(struct session *s, const char *rows, struct eval_result *out,
     int64_t limit = s->cfg->eval.limit, n = s->eval.n;
     struct score *score;
     double start = clock_now();
-    int rc = 0;
+    int rc = session_enter_all(s, PHASE_EVALUATE, INJECT_EVALUATE, f);
 
     *out = (struct eval_result){0};
+    if (rc)
+        return rc;
     if (limit && limit < n)
         n = limit;
     score = mem_new((size_t)n, sizeof *score, "the evaluation", f);

@@ -195,6 +195,8 @@ static void slice_and_report(struct leader *l)
     struct fault *f = &l->fault;
 
     if (!f->code)
+        inject_pass(INJECT_GENERATE, f);
+    if (!f->code)
         rollout_slice(l->s->generator, (int)l->s->cfg->rollout.slice, false, NULL, f);
     if (!f->code)
         collect(l);

@@ -147,8 +147,10 @@ int learn_all(struct session *s, struct share *share, struct fault *f)
 {
     struct tally t = {0};
     double start = clock_now();
-    int rc = 0;
+    int rc = session_enter_all(s, PHASE_LEARN, INJECT_LEARN, f);
 
+    if (rc)
+        return rc;
     /* A step without an update says 0, not what the last one with an update said. */
     s->metrics[METRIC_LR] = 0;
     s->metrics[METRIC_MAX_LOG_RATIO] = 0;
@@ -183,12 +185,16 @@ int learn_all(struct session *s, struct share *share, struct fault *f)
 
 int publish_all(struct session *s, struct fault *f)
 {
-    int size = comm_size(s->comm), rc = 0;
+    int size = comm_size(s->comm);
     bool root = comm_rank(s->comm) == 0;
     double start = clock_now();
     unsigned long long sum;
-    int64_t *all = mem_new((size_t)size, sizeof *all, "checksums", f);
+    int64_t *all;
+    int rc = session_enter_all(s, PHASE_PUBLISH, INJECT_PUBLISH, f);
 
+    if (rc)
+        return rc;
+    all = mem_new((size_t)size, sizeof *all, "checksums", f);
     rc = comm_agree_all(s->comm, all ? 0 : f->code, f);
     if (rc) {
         free(all);

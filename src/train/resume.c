@@ -97,8 +97,11 @@ int save_all(struct session *s, struct fault *f)
     struct checkpoint k;
     struct parcel *parcels = NULL;
     double *state = NULL;
-    int n, n_parcels = 0, rc = share_state_all(s, &n, &state, f);
+    int n, n_parcels = 0;
+    int rc = session_enter_all(s, PHASE_CHECKPOINT, INJECT_CHECKPOINT, f);
 
+    if (!rc)
+        rc = share_state_all(s, &n, &state, f);
     if (!rc) {
         rc = config_print(s->cfg, true, &job, f);
         if (!rc)
@@ -239,8 +242,10 @@ static int read_all(struct session *s, int64_t step, const char *dir, struct fau
     struct checkpoint head = {0}, k;
     struct identity id = {0};
     double *state;
-    int rc = store_checkpoint_head_all(s->store, step, &head, &id, f);
+    int rc = session_enter_all(s, PHASE_RESUME, INJECT_RESUME, f);
 
+    if (!rc)
+        rc = store_checkpoint_head_all(s->store, step, &head, &id, f);
     if (rc)
         return rc;
     rc = comm_agree_all(s->comm, check_identity(s, &id, head.n_params, dir, f), f);

@@ -161,6 +161,13 @@ static int fits(const struct session *s, const struct prompt *p, struct ids *scr
     return rc;
 }
 
+int session_enter_all(struct session *s, enum phase p, enum inject_point i,
+                      struct fault *f)
+{
+    pulse_phase(p, s->step + 1);
+    return comm_agree_all(s->comm, inject_pass(i, f), f);
+}
+
 int prompt_set_read(struct prompt_set *p, const struct session *s, const char *path,
                     struct fault *f)
 {

@@ -7,8 +7,10 @@
 #include "dapo/config.h"
 #include "dapo/data.h"
 #include "dapo/group.h"
+#include "dapo/inject.h"
 #include "dapo/learner.h"
 #include "dapo/model.h"
+#include "dapo/pulse.h"
 #include "dapo/rollout.h"
 #include "dapo/store.h"
 #include "dapo/text.h"
@@ -77,6 +79,11 @@ struct session {
 int session_open(struct session *s, struct comm *c, const struct config *cfg,
                  struct fault *f);
 void session_close(struct session *s);
+
+/* Every phase of a step begins here: the watchdog hears of it, a test may ask for a
+ * failure. */
+int session_enter_all(struct session *s, enum phase p, enum inject_point i,
+                      struct fault *f);
 
 /* Read a prompt file and leave out what is too long. */
 int prompt_set_read(struct prompt_set *p, const struct session *s, const char *path,

@@ -196,6 +196,9 @@ static int write_step_all(struct session *s, const struct settled *r, struct fau
     };
     int rc;
 
+    rc = session_enter_all(s, PHASE_STEP_FILE, INJECT_STEP_FILE, f);
+    if (rc)
+        return rc;
     memcpy(rec.ledger_tokens, r->ledger, sizeof rec.ledger_tokens);
     rc = tally_all(s, r, rec.ledger_seconds, f);
     if (rc)
@@ -461,12 +464,14 @@ static int run_all(struct session *s, const char *dir, struct fault *f)
 
 int train_run_all(struct comm *c, const struct config *cfg, struct fault *f)
 {
-    struct session s;
+    struct session s = {0};
     char *dir = path_join(cfg->run.dir, cfg->run.name, f);
     double start = clock_now();
     int rc;
 
-    rc = session_open(&s, c, cfg, f);
+    rc = inject_arm(cfg->debug.fault, comm_rank(c), f);
+    if (!rc)
+        rc = session_open(&s, c, cfg, f);
     s.started = start;
     rc = comm_agree_all(c, dir ? rc : f->code, f);
     if (!rc)
