@@ -1,6 +1,7 @@
 /* verify.c - a whole file read back and held against what it says of itself. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,10 +216,12 @@ static void check_array(struct h5 *h, hid_t file, const struct head *head, int w
         hsize_t part = n - i < (hsize_t)head->piece ? n - i : (hsize_t)head->piece;
 
         h5_read(h, values, H5T_NATIVE_FLOAT, i, part, piece);
-        if (!h->bad && piece_sum(piece, (int64_t)part, (int64_t)p) != sum[p])
-            h5_fail(h, which == 0   ? "params is damaged (checksum)"
-                       : which == 1 ? "moment1 is damaged (checksum)"
-                                    : "moment2 is damaged (checksum)");
+        if (!h->bad && piece_sum(piece, (int64_t)part, (int64_t)p) != sum[p]) {
+            char why[64];
+
+            snprintf(why, sizeof why, "%s is damaged (checksum)", head_big[which] + 1);
+            h5_fail(h, why);
+        }
         i += part;
     }
     free(sum);

@@ -147,17 +147,18 @@ int learn_all(struct session *s, struct share *share, struct fault *f)
 {
     struct tally t = {0};
     double start = clock_now();
-    int rc = session_enter_all(s, PHASE_LEARN, INJECT_LEARN, f);
+    int rc;
 
-    if (rc)
-        return rc;
     /* A step without an update says 0, not what the last one with an update said. */
     s->metrics[METRIC_LR] = 0;
     s->metrics[METRIC_MAX_LOG_RATIO] = 0;
     s->metrics[METRIC_MISMATCH] = 0;
     if (!s->learner)
         return 0;
-    rc = reference_logprobs(s, share, f);
+    pulse_phase(PHASE_LEARN, s->step + 1);
+    rc = inject_pass(INJECT_LEARN, f);
+    if (!rc)
+        rc = reference_logprobs(s, share, f);
     if (!rc)
         rc = prox_logprobs(s, share, f);
     rc = learner_agree_all(&s->reduce, rc, f);
