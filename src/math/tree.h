@@ -134,6 +134,8 @@ struct node {
         enum fn fn;
         struct {
             char open, close; /* one of ( ) [ ] { } < > | or 0; ]a,b[ as written */
+            unsigned char places; /* bare list 1,5 of two integers that may be the
+                                     decimal 1.5: digits behind the comma; else 0 */
         } list;
         const enum rel *ops; /* [n - 1] */
         struct {

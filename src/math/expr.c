@@ -1,0 +1,579 @@
+/* expr.c - sides of a relation: sets of sums of products of what touches. */
+#include <string.h>
+
+#include "math/parse.h"
+
+/* -- quantities -------------------------------------------------------------------- */
+const struct node *quantity(struct parser *p, const struct node *a,
+                            const struct unit *u)
+{
+    struct node *q;
+
+    if (!a || !u)
+        return NULL;
+    if (a->kind == NODE_QUANTITY) /* "\$5 dollars", "30^\circ degrees" */
+        return a;
+    q = tree_node(p->m, NODE_QUANTITY, 1);
+    if (q) {
+        q->kid[0] = a;
+        q->u.unit = u;
+    }
+    return q;
+}
+
+const struct node *lower(struct parser *p, const struct node *a)
+{
+    const struct node *value, *scale;
+    struct node *f;
+
+    if (!a || a->kind != NODE_QUANTITY)
+        return a;
+    value = a->kid[0];
+    f = tree_node(p->m, NODE_NUMBER, 0);
+    if (!f)
+        return NULL;
+    f->u.number.q = a->u.unit->factor;
+    f->u.number.places = -1;
+    if (a->u.unit->degrees)
+        scale = tree_two(p->m, NODE_QUOTIENT, tree_node(p->m, NODE_PI, 0),
+                         tree_integer(p->m, 180));
+    else if (a->u.unit->power[UNIT_PERCENT] || a->u.unit->power[UNIT_ANGLE])
+        scale = NULL;
+    else
+        scale = named(p, NODE_SYMBOL, a->u.unit->name, NULL, 0);
+    if (scale && (!a->u.unit->degrees || !mpq_cmp_ui(a->u.unit->factor, 1, 1)))
+        return tree_two(p->m, NODE_PRODUCT, value, scale);
+    value = tree_two(p->m, NODE_PRODUCT, value, f);
+    return scale ? tree_two(p->m, NODE_PRODUCT, value, scale) : value;
+}
+
+static bool lower_all(struct parser *p, int base)
+{
+    for (int i = base; i < p->top; i++)
+        if (!(p->stack[i] = lower(p, p->stack[i])))
+            return false;
+    return true;
+}
+
+static int count_quantities(const struct parser *p, int base)
+{
+    int n = 0;
+
+    for (int i = base; i < p->top; i++)
+        n += p->stack[i]->kind == NODE_QUANTITY;
+    return n;
+}
+
+/* The values of the items with one unit: 20^\circ + 30^\circ, 3 + 4\sqrt2 cm. */
+static const struct node *with_unit(struct parser *p, enum node_kind kind, int base)
+{
+    const struct unit *u = p->stack[p->top - 1]->u.unit;
+
+    for (int i = base; i < p->top; i++)
+        if (p->stack[i]->kind == NODE_QUANTITY)
+            p->stack[i] = p->stack[i]->kid[0];
+    return quantity(p, gather(p, kind, base), u);
+}
+
+static const struct node *sum_of(struct parser *p, int base)
+{
+    int n = p->top - base, units = count_quantities(p, base);
+    const struct node *last = p->stack[p->top - 1];
+    bool same = units == n;
+
+    for (int i = base; i < p->top && same; i++)
+        same = !strcmp(p->stack[i]->u.unit->name, last->u.unit->name);
+    if (units &&
+        (same || (units == 1 && last->kind == NODE_QUANTITY && !last->u.unit->degrees &&
+                  !last->u.unit->power[UNIT_PERCENT])))
+        return with_unit(p, NODE_SUM, base);
+    return n == 1 || lower_all(p, base) ? gather(p, NODE_SUM, base) : NULL;
+}
+
+static const struct node *product_of(struct parser *p, int base)
+{
+    int n = p->top - base, units = count_quantities(p, base);
+
+    if (units == 1 && p->stack[p->top - 1]->kind == NODE_QUANTITY)
+        return with_unit(p, NODE_PRODUCT, base);
+    return n == 1 || lower_all(p, base) ? gather(p, NODE_PRODUCT, base) : NULL;
+}
+
+static const struct node *negate(struct parser *p, const struct node *a)
+{
+    struct node *b;
+
+    if (!a)
+        return NULL;
+    if (a->kind == NODE_QUANTITY)
+        return quantity(p, negate(p, a->kid[0]), a->u.unit);
+    if (a->kind != NODE_NUMBER)
+        return tree_one(p->m, NODE_NEGATE, a);
+    b = tree_node(p->m, NODE_NUMBER, 0);
+    if (!b || !(b->u.number.q = tree_literal(p->m)))
+        return NULL;
+    mpq_neg((mpq_ptr)b->u.number.q, a->u.number.q);
+    b->u.number.places = a->u.number.places;
+    return b;
+}
+
+/* -- what touches ------------------------------------------------------------------ */
+/* A bracket that closes as in [0,1[. */
+static bool closes(const struct parser *p)
+{
+    const struct token *t = peek_at(p, 1);
+
+    return peek(p)->id == '[' &&
+           (t->kind == T_END || t->kind == T_CUP || t->kind == T_CAP ||
+            t->kind == T_COMMA || t->kind == T_CLOSE || t->kind == T_OR ||
+            t->kind == T_AND || t->kind == T_REL || t->kind == T_RBRACE ||
+            t->kind == T_SETMINUS || t->kind == T_WORD);
+}
+
+bool starts_factor(const struct parser *p)
+{
+    switch (peek(p)->kind) {
+    case T_NUMBER:
+    case T_BASED:
+        return !p->at || p->tok[p->at - 1].kind != T_NUMBER;
+    case T_OPEN:
+        return !closes(p);
+    case T_BAR:
+        return !p->bars && !p->no_bar;
+    case T_SYMBOL:
+    case T_FN:
+    case T_LBRACE:
+    case T_LBAR:
+    case T_LFLOOR:
+    case T_LCEIL:
+    case T_FRAC:
+    case T_SQRT:
+    case T_BINOM:
+    case T_PI:
+    case T_INFINITY:
+    case T_BIG:
+    case T_BEGIN:
+    case T_BLACKBOARD:
+    case T_EMPTY:
+    case T_ACCENT:
+    case T_PLAIN_ACCENT:
+    case T_SHAPE:
+    case T_DOTS:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_integer(const struct node *a)
+{
+    return a->kind == NODE_NUMBER && a->u.number.places < 0 &&
+           !mpz_cmp_ui(mpq_denref(a->u.number.q), 1) && mpq_sgn(a->u.number.q) > 0;
+}
+
+/* 3 1/2: a whole number, a space and a proper fraction. */
+static const struct node *spaced_fraction(struct parser *p)
+{
+    const struct node *a, *b;
+
+    if (peek(p)->kind != T_NUMBER || !(peek(p)->flags & F_SPACE) ||
+        p->tok[p->at - 1].kind != T_NUMBER || peek_at(p, 1)->kind != T_DIV ||
+        peek_at(p, 2)->kind != T_NUMBER)
+        return NULL;
+    a = parse_number(p);
+    p->at++;
+    b = parse_number(p);
+    return a && b ? tree_two(p->m, NODE_QUOTIENT, a, b) : NULL;
+}
+
+/* The item on the stack is a whole number and b a proper fraction: a mixed number. */
+static bool mixed(struct parser *p, int base, bool number, const struct node *b)
+{
+    const struct node *a = p->stack[p->top - 1];
+
+    if (p->top - base != 1 || !number || !b || !is_integer(a) ||
+        b->kind != NODE_QUOTIENT || !is_integer(b->kid[0]) || !is_integer(b->kid[1]) ||
+        mpq_cmp(b->kid[0]->u.number.q, b->kid[1]->u.number.q) >= 0)
+        return false;
+    p->top--;
+    return push(p, tree_two(p->m, NODE_SUM, a, b));
+}
+
+/* "1.8 billion": the power of ten; 0 if the word is another. */
+static int magnitude(const struct parser *p)
+{
+    static const struct {
+        const char *words;
+        int power;
+    } list[] = {{"hundred 百", 2},         {"thousand 千", 3}, {"万", 4},
+                {"million millions", 6},   {"亿", 8},          {"billion billions", 9},
+                {"trillion trillions", 12}};
+
+    if (!at_kind(p, T_WORD))
+        return 0;
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
+        if (token_in(p, peek(p), list[i].words))
+            return list[i].power;
+    return 0;
+}
+
+static bool scale(struct parser *p, int power)
+{
+    const struct node *a = tree_integer(p->m, 1);
+
+    if (!a)
+        return false;
+    mpz_ui_pow_ui(mpq_numref((mpq_ptr)a->u.number.q), 10, (unsigned long)power);
+    p->at++;
+    return push(p, a);
+}
+
+static const struct node *degree(struct parser *p, const struct node *a);
+
+/* 12^\circ 30': minutes and seconds behind degrees. */
+static const struct node *minutes(struct parser *p, const struct node *a)
+{
+    const struct node *part;
+    int base = p->top;
+
+    if (!push(p, a->kid[0]))
+        return NULL;
+    for (int i = 1; i < 3; i++) {
+        const struct token *t = peek(p);
+
+        if (t[0].kind != T_NUMBER || t[1].kind != T_PRIME ||
+            (i == 2 && t[2].kind != T_PRIME))
+            break;
+        part = parse_number(p);
+        p->at += i;
+        part = part ? tree_two(p->m, NODE_QUOTIENT, part,
+                               tree_integer(p->m, i == 1 ? 60 : 3600))
+                    : NULL;
+        if (!push(p, part))
+            return NULL;
+    }
+    return quantity(p, gather(p, NODE_SUM, base), a->u.unit);
+}
+
+static const struct node *degree(struct parser *p, const struct node *a)
+{
+    a = quantity(p, a, unit_degree(p));
+    return a && a->u.unit->degrees && a->kid[0]->kind == NODE_NUMBER ? minutes(p, a)
+                                                                     : a;
+}
+
+/* Tokens of a raised degree sign: ^\circ, ^{\circ}, ^o is none; 0 if there is none. */
+static int raised_degree(const struct parser *p)
+{
+    if (!at_kind(p, T_CARET))
+        return 0;
+    if (peek_at(p, 1)->kind == T_DEGREE)
+        return 2;
+    return peek_at(p, 1)->kind == T_LBRACE && peek_at(p, 2)->kind == T_DEGREE &&
+                   peek_at(p, 3)->kind == T_RBRACE
+               ? 4
+               : 0;
+}
+
+static const struct node *factorial(struct parser *p, const struct node *a)
+{
+    p->at++;
+    if (at_kind(p, T_BANG) && !(peek(p)->flags & F_SPACE)) {
+        p->at++;
+        a = lower(p, a);
+        return named(p, NODE_CALL, "!!", &a, 1);
+    }
+    return tree_one(p->m, NODE_FACTORIAL, lower(p, a));
+}
+
+static const struct node *parse_postfix(struct parser *p)
+{
+    const struct node *a = parse_atom(p);
+
+    while (a) {
+        int k = raised_degree(p);
+
+        if (k || at_kind(p, T_DEGREE)) {
+            p->at += k ? k : 1;
+            a = degree(p, a);
+        } else if (take(p, T_CARET)) {
+            a = tree_two(p->m, NODE_POWER, lower(p, a),
+                         lower(p, parse_argument(p, ARG_SCRIPT)));
+        } else if (at_kind(p, T_BANG)) {
+            a = factorial(p, a);
+        } else if (take(p, T_PERCENT)) {
+            a = quantity(p, a, unit_percent(p));
+        } else {
+            break;
+        }
+    }
+    return a;
+}
+
+/* "$36", "\euro 5". */
+static const struct node *priced(struct parser *p)
+{
+    int id = peek(p)->id;
+    const struct node *a;
+
+    p->at++;
+    if (!enter(p))
+        return NULL;
+    a = at_kind(p, T_CURRENCY) ? NULL : parse_touching(p, false);
+    leave(p);
+    return quantity(p, a, unit_currency(p, id));
+}
+
+const struct node *parse_touching(struct parser *p, bool argument)
+{
+    int base = p->top;
+    const struct unit *u;
+
+    if (at_kind(p, T_CURRENCY))
+        return priced(p);
+    if (!push(p, parse_postfix(p)))
+        return NULL;
+    for (;;) {
+        bool number = p->tok[p->at - 1].kind == T_NUMBER;
+        const struct node *b;
+        int power;
+
+        if (!argument && (power = magnitude(p)) != 0) {
+            if (!scale(p, power))
+                return NULL;
+            continue;
+        }
+        if (!argument && (u = parse_unit(p))) {
+            const struct node *a = product_of(p, base);
+
+            return quantity(p, a, u);
+        }
+        b = p->m->over ? NULL : spaced_fraction(p);
+        if (!b) {
+            if (p->m->over || !starts_factor(p))
+                break;
+            if (argument && (at_kind(p, T_FN) || at_kind(p, T_BIG)))
+                break;
+            b = parse_postfix(p);
+        } else if (p->top - base > 1) {
+            return NULL;
+        } else if (!mixed(p, base, number, b)) {
+            if (!push(p, b))
+                return NULL;
+            continue;
+        } else {
+            continue;
+        }
+        if (!mixed(p, base, number, b) && !push(p, b))
+            return NULL;
+    }
+    return p->m->over ? NULL : product_of(p, base);
+}
+
+/* -- products, sums ---------------------------------------------------------------- */
+/* One factor of an explicit product, which may have a sign. */
+static const struct node *signed_factor(struct parser *p)
+{
+    bool minus = false;
+    const struct node *a;
+
+    while (at_kind(p, T_MINUS) || at_kind(p, T_PLUS)) {
+        minus ^= at_kind(p, T_MINUS);
+        p->at++;
+    }
+    a = parse_touching(p, false);
+    return minus ? negate(p, a) : a;
+}
+
+static const struct node *divide(struct parser *p, const struct node *a,
+                                 const struct node *b)
+{
+    b = lower(p, b);
+    if (a && a->kind == NODE_QUANTITY)
+        return quantity(p, tree_two(p->m, NODE_QUOTIENT, a->kid[0], b), a->u.unit);
+    return a ? tree_two(p->m, NODE_QUOTIENT, a, b) : NULL;
+}
+
+static const struct node *modulo(struct parser *p, const struct node *a,
+                                 const struct node *b)
+{
+    struct node *f = a && b ? tree_node(p->m, NODE_FUNCTION, 2) : NULL;
+
+    if (!f)
+        return NULL;
+    f->u.fn = FN_MOD;
+    f->kid[0] = lower(p, a);
+    f->kid[1] = lower(p, b);
+    return f->kid[0] && f->kid[1] ? f : NULL;
+}
+
+const struct node *parse_product(struct parser *p)
+{
+    int base = p->top;
+    const struct node *a;
+
+    if (!push(p, signed_factor(p)))
+        return NULL;
+    for (;;) {
+        int kind = peek(p)->kind;
+
+        if (kind != T_TIMES && kind != T_DIV && kind != T_BMOD)
+            break;
+        p->at++;
+        a = signed_factor(p);
+        if (!a)
+            return NULL;
+        if (kind != T_TIMES) {
+            const struct node *left = product_of(p, base);
+
+            p->top = base;
+            a = kind == T_DIV ? divide(p, left, a) : modulo(p, left, a);
+        }
+        if (!push(p, a))
+            return NULL;
+    }
+    return product_of(p, base);
+}
+
+/* a \pm b, the sum so far being a. */
+static const struct node *plus_minus(struct parser *p, int base, bool first)
+{
+    bool minus_plus = at_kind(p, T_MP);
+    const struct node *b;
+    struct node *a;
+
+    p->at++;
+    b = parse_product(p);
+    if (!b)
+        return NULL;
+    if (first) {
+        a = (struct node *)tree_one(p->m, NODE_PLUSMINUS,
+                                    b->kind == NODE_QUANTITY ? b->kid[0] : b);
+    } else {
+        const struct node *left = lower(p, sum_of(p, base));
+
+        p->top = base;
+        a = left ? (struct node *)tree_two(p->m, NODE_PLUSMINUS, left,
+                                           b->kind == NODE_QUANTITY ? b->kid[0] : b)
+                 : NULL;
+    }
+    if (a)
+        a->u.minus_plus = minus_plus;
+    return a && b->kind == NODE_QUANTITY ? quantity(p, a, b->u.unit) : a;
+}
+
+static bool is_sign(const struct parser *p)
+{
+    return at_kind(p, T_PLUS) || at_kind(p, T_MINUS) || at_kind(p, T_PM) ||
+           at_kind(p, T_MP);
+}
+
+const struct node *parse_sum(struct parser *p)
+{
+    int base = p->top;
+    bool first = true;
+
+    if (!enter(p))
+        return NULL;
+    do {
+        const struct node *a;
+
+        if (at_kind(p, T_PM) || at_kind(p, T_MP)) {
+            a = plus_minus(p, base, first);
+        } else {
+            bool minus = take(p, T_MINUS);
+
+            if (!minus)
+                take(p, T_PLUS);
+            a = parse_product(p);
+            a = minus ? negate(p, a) : a;
+        }
+        if (!push(p, a)) {
+            p->top = base;
+            return NULL;
+        }
+        first = false;
+    } while (is_sign(p));
+    leave(p);
+    return sum_of(p, base);
+}
+
+/* -- sets, ratios, times of day ---------------------------------------------------- */
+static const struct node *intersections(struct parser *p)
+{
+    int base = p->top;
+
+    do {
+        const struct node *a = parse_sum(p);
+
+        while (a && take(p, T_SETMINUS))
+            a = tree_two(p->m, NODE_MINUS_SET, a, parse_sum(p));
+        if (!push(p, a))
+            return NULL;
+    } while (take(p, T_CAP));
+    return gather(p, NODE_INTERSECT, base);
+}
+
+static const struct node *sets(struct parser *p)
+{
+    int base = p->top;
+
+    do
+        if (!push(p, intersections(p)))
+            return NULL;
+    while (take(p, T_CUP));
+    return gather(p, NODE_UNION, base);
+}
+
+static int two_digits(const struct parser *p, int k, int least)
+{
+    const struct token *t = peek_at(p, k);
+    const char *s = p->s + t->at;
+
+    if (t->kind != T_NUMBER || t->len > 2 || t->len < least || !is_digit(s[0]) ||
+        (t->len == 2 && !is_digit(s[1])))
+        return -1;
+    return t->len == 2 ? 10 * (s[0] - '0') + s[1] - '0' : s[0] - '0';
+}
+
+/* 4:30 p.m., 9 a.m., 12:00, 20:34:00: the call "clock" of hours, minutes and seconds,
+ * of which seconds of 0 are left off.  NULL for a ratio like 7:32. */
+static const struct node *time_of_day(struct parser *p)
+{
+    int part[3] = {two_digits(p, 0, 1), 0, 0}, n = 1;
+    const struct node *kid[3];
+    const struct token *t;
+    bool zero = false;
+
+    while (n < 3 && part[n - 1] >= 0 && peek_at(p, 2 * n - 1)->kind == T_COLON) {
+        part[n] = two_digits(p, 2 * n, 2);
+        zero |= part[n] >= 0 && part[n] < 10;
+        n++;
+    }
+    t = peek_at(p, 2 * n - 1);
+    if (part[0] < 0 || part[0] > 24 || part[1] < 0 || part[1] > 59 || part[2] < 0 ||
+        part[2] > 59 || (t->kind != T_MERIDIEM && !zero && n < 3) ||
+        (t->kind != T_MERIDIEM && t->kind != T_END && n < 2))
+        return NULL;
+    if (t->kind == T_MERIDIEM && part[0] <= 12)
+        part[0] = part[0] % 12 + t->id;
+    p->at += 2 * n - 1 + (t->kind == T_MERIDIEM);
+    n = part[2] ? 3 : 2;
+    for (int i = 0; i < n; i++)
+        kid[i] = tree_integer(p->m, part[i]);
+    return named(p, NODE_CALL, "clock", kid, n);
+}
+
+const struct node *parse_side(struct parser *p)
+{
+    int base = p->top;
+    const struct node *a = time_of_day(p);
+
+    if (a)
+        return a;
+    do
+        if (!push(p, sets(p)))
+            return NULL;
+    while (!p->no_bar && take(p, T_COLON));
+    return gather(p, NODE_RATIO, base);
+}
