@@ -46,7 +46,8 @@ strike() {
 for ranks in 3 5; do
     rm -rf "$tmp/runs"
     train "$ranks" calm >/dev/null 2>&1 || die "an undisturbed run of $ranks ranks failed"
-    train "$ranks" half --set run.steps=1 >/dev/null 2>&1 || die "no run to go on with"
+    train "$ranks" half --set run.keep=0 >/dev/null 2>&1 || die "no run to go on with"
+    rm "$tmp"/runs/half/*/step-00000[23].h5 # as if killed after its first step
     for point in $points; do
         struck=0
         for ((rank = 0; rank < ranks; rank++)); do
