@@ -54,6 +54,7 @@ static int share_all(struct session *s, struct settled *r, struct fault *f)
         r->stats = own.stats;
         r->tokens_in = own.tokens_in;
         r->tokens_out = own.tokens_out;
+        r->times = own.times;
         r->batch = NULL;
         r->fate = r->replica = r->n_prompt = r->n_tokens = NULL;
     } else {
@@ -192,6 +193,8 @@ static int collect(struct generation *g, struct settled *out, struct fault *f)
         rc = leader_take(g->leader, out, f);
     if (!rc && g->root)
         rc = root_settle(g->root, out, f);
+    if (!rc && g->leader)
+        out->times = leader_times(g->leader);
     return rc;
 }
 

@@ -4,6 +4,13 @@
 
 #include "train/session.h"
 
+/* A replica's seconds in one step, but for decoding (rollout_stats). */
+struct leader_times {
+    double judge;
+    double empty; /* nothing to decode */
+    double wait;  /* work at hand, but the decision that is due hasn't come */
+};
+
 /* What everyone knows once a step has settled. */
 struct settled {
     bool abandoned;     /* the run was asked to stop: the step in flight is dropped */
@@ -26,6 +33,7 @@ struct settled {
     int n_mine;
     struct rollout_stats stats;
     int64_t tokens_in, tokens_out; /* its groups': from earlier steps, for later ones */
+    struct leader_times times;
 };
 void settled_free(struct settled *r);
 

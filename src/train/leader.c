@@ -19,6 +19,8 @@ struct leader {
     struct bytes report;
     struct ids prompt;
     struct fault fault;
+    struct leader_times times;
+    double mark; /* when the last turn ended */
 };
 
 /* The groups that go on. */
@@ -46,6 +48,7 @@ int leader_new(struct leader **out, struct session *s, struct ticks *t, struct f
     l->s = s;
     l->t = t;
     l->fault = FAULT_INIT;
+    l->mark = clock_now();
     rollout_begin(s->generator, s->drawing.step, s->published);
     return take_over(l, f);
 }
@@ -193,13 +196,16 @@ static void begin_report(struct leader *l)
 static void slice_and_report(struct leader *l)
 {
     struct fault *f = &l->fault;
+    double start;
 
     if (!f->code)
         inject_pass(INJECT_GENERATE, f);
     if (!f->code)
         rollout_slice(l->s->generator, (int)l->s->cfg->rollout.slice, false, NULL, f);
+    start = clock_now();
     if (!f->code)
         collect(l);
+    l->times.judge += clock_now() - start;
     if (f->code) {
         struct report_head head = {.failed = 1};
 
@@ -211,13 +217,22 @@ static void slice_and_report(struct leader *l)
     l->reported++;
 }
 
-bool leader_turn(struct leader *l, bool *done)
+/* The time since the last turn: this rank was somewhere else, or backing off. */
+static void account(struct leader *l)
+{
+    double away = clock_now() - l->mark;
+
+    if (l->ended || !rollout_busy(l->s->generator))
+        l->times.empty += away;
+    else
+        l->times.wait += away;
+}
+
+static bool turn(struct leader *l)
 {
     const void *data;
     size_t n;
 
-    if (*done)
-        return false;
     begin_report(l);
     if (l->reported - l->obeyed >= TICK_LAG || l->ended) {
         if (!ticks_decision(l->t, false, &data, &n))
@@ -230,8 +245,25 @@ bool leader_turn(struct leader *l, bool *done)
     }
     if (!l->ended)
         slice_and_report(l);
-    *done = l->ended && l->obeyed == l->reported;
     return true;
+}
+
+bool leader_turn(struct leader *l, bool *done)
+{
+    bool moved;
+
+    if (*done)
+        return false;
+    account(l);
+    moved = turn(l);
+    *done = l->ended && l->obeyed == l->reported;
+    l->mark = clock_now();
+    return moved;
+}
+
+struct leader_times leader_times(const struct leader *l)
+{
+    return l->times;
 }
 
 int leader_fault(const struct leader *l, struct fault *f)

@@ -12,6 +12,7 @@ void leader_free(struct leader *l);
 /* Obey the decision that is due, decode a slice, report.  False if the decision due has
  * not come yet (the caller backs off); *done after the end. */
 bool leader_turn(struct leader *l, bool *done);
+struct leader_times leader_times(const struct leader *l);
 int leader_fault(const struct leader *l, struct fault *f);
 /* The groups it generated, in candidate order; the caller owns them (group_free).  Also
  * what its part of the step was: out->mine, n_mine, stats, tokens_in, tokens_out (those

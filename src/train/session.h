@@ -73,6 +73,7 @@ struct session {
     double metrics[METRIC_COUNT];
     double started;  /* clock when the step began */
     bool short_stop; /* a short batch ends the run (admission.on_short_batch = stop) */
+    double files;    /* seconds that writing took since the last step file's metrics */
 };
 
 /* Open what every job needs: backend, tokenizer, model.  Local; the caller agrees. */

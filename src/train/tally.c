@@ -33,8 +33,12 @@ struct sums {
     double seconds[FATE_COUNT];
     double decode, slot_iterations, iterations;
     double drawn, in, out; /* tokens: in this step, from earlier ones, for later ones */
+    double idle_seconds;
+    struct leader_times times;
     double trained, behind, stale; /* trained tokens; versions behind, summed; stale */
 };
+
+enum most { MOST_TOKENS, MOST_BEHIND, MOST_DECODE, MOST_ITERATIONS, MOST_COUNT };
 
 static bool complete(const struct group *g)
 {
@@ -82,6 +86,17 @@ static void add_completion(double *of, const struct group *g, int i)
     of[SUM_SURPRISAL] += on_grid(surprisal);
 }
 
+static double ratio(double a, double b)
+{
+    return b > 0 ? a / b : 0.0;
+}
+
+/* Slots there were in so many iterations. */
+static double slots_of(const struct session *s, double iterations)
+{
+    return iterations * (double)s->cfg->rollout.slots;
+}
+
 /* A replica's decode time is billed to fates by their share of the tokens it drew in
  * this step; the share of groups that go on is not billed yet. */
 static void bill_seconds(struct sums *x, const struct session *s,
@@ -95,6 +110,9 @@ static void bill_seconds(struct sums *x, const struct session *s,
     x->decode = st->seconds;
     x->slot_iterations = (double)st->slot_iterations;
     x->iterations = (double)st->iterations;
+    x->idle_seconds =
+        st->seconds * (1 - ratio(x->slot_iterations, slots_of(s, x->iterations)));
+    x->times = r->times;
     x->drawn = all = (double)st->decoded;
     x->in = (double)r->tokens_in;
     x->out = (double)r->tokens_out;
@@ -105,9 +123,27 @@ static void bill_seconds(struct sums *x, const struct session *s,
         x->seconds[k] = st->seconds * tokens[k] / all;
 }
 
-static double ratio(double a, double b)
+static void put_times(struct session *s, const struct settled *r, const struct sums *x,
+                      const double most[MOST_COUNT])
 {
-    return b > 0 ? a / b : 0.0;
+    double *m = s->metrics;
+
+    m[METRIC_T_DECODE] = x->decode;
+    m[METRIC_T_DECODE_MAX] = most[MOST_DECODE];
+    m[METRIC_T_IDLE] = x->idle_seconds;
+    m[METRIC_T_JUDGE] = x->times.judge;
+    m[METRIC_T_EMPTY] = x->times.empty;
+    m[METRIC_T_WAIT] = x->times.wait;
+    m[METRIC_T_GENERATE] = r->seconds;
+    m[METRIC_T_TICKS] = r->tick_seconds;
+    m[METRIC_TICKS] = (double)r->ticks;
+    m[METRIC_ITERATIONS] = x->iterations;
+    m[METRIC_ITERATIONS_MAX] = most[MOST_ITERATIONS];
+    m[METRIC_SLOTS_IDLE] = slots_of(s, x->iterations) - x->slot_iterations;
+    m[METRIC_SLOTS_BUSY] = ratio(x->slot_iterations, slots_of(s, x->iterations));
+    m[METRIC_RANKS] = comm_size(s->comm);
+    m[METRIC_LEARNERS] = comm_learners(s->comm);
+    m[METRIC_REPLICAS] = comm_replicas(s->comm);
 }
 
 static void put_rewards(double *m, const double *all, const double *train)
@@ -164,13 +200,7 @@ static void put_groups(struct session *s, const struct settled *r, const struct 
     m[METRIC_CARRIED] = (double)r->carried;
     m[METRIC_TRAIN_TOKENS] = (double)r->ledger[FATE_TRAINED];
     m[METRIC_WASTED] = ratio(tokens - (double)r->ledger[FATE_TRAINED], tokens);
-    m[METRIC_SLOTS_BUSY] =
-        ratio(x->slot_iterations, x->iterations * (double)s->cfg->rollout.slots);
     m[METRIC_CURSOR] = (double)s->cursor;
-    m[METRIC_T_DECODE] = x->decode;
-    m[METRIC_T_GENERATE] = r->seconds;
-    m[METRIC_T_TICKS] = r->tick_seconds;
-    m[METRIC_TICKS] = (double)r->ticks;
 }
 
 /* How far behind the policy that trains it the tokens of a trained completion are. */
@@ -191,7 +221,7 @@ int tally_all(struct session *s, const struct settled *r,
               double ledger_seconds[FATE_COUNT], struct fault *f)
 {
     struct sums x = {0};
-    double most[2] = {0}; /* length, versions behind */
+    double most[MOST_COUNT] = {0};
     int n = (int)(sizeof x / sizeof(double));
 
     for (int i = 0; i < r->n_mine; i++) {
@@ -206,18 +236,21 @@ int tally_all(struct session *s, const struct settled *r,
             if (g->fate == FATE_TRAINED)
                 add_completion(x.of[1], g, k);
             if (g->fate == FATE_TRAINED)
-                add_staleness(&x, r, &g->members[k], &most[1]);
-            most[0] = fmax(most[0], g->members[k].n_tokens);
+                add_staleness(&x, r, &g->members[k], &most[MOST_BEHIND]);
+            most[MOST_TOKENS] = fmax(most[MOST_TOKENS], g->members[k].n_tokens);
         }
     }
     bill_seconds(&x, s, r);
+    most[MOST_DECODE] = x.decode;
+    most[MOST_ITERATIONS] = x.iterations;
     comm_sum_f64_all(s->comm, SCOPE_WORLD, (double *)&x, (size_t)n);
-    comm_max_f64_all(s->comm, SCOPE_WORLD, most, 2);
+    comm_max_f64_all(s->comm, SCOPE_WORLD, most, MOST_COUNT);
     put_rewards(s->metrics, x.of[0], x.of[1]);
     put_groups(s, r, &x);
-    s->metrics[METRIC_MAX_TOKENS] = most[0];
+    put_times(s, r, &x, most);
+    s->metrics[METRIC_MAX_TOKENS] = most[MOST_TOKENS];
     s->metrics[METRIC_STALE_MEAN] = ratio(x.behind, x.trained);
-    s->metrics[METRIC_STALE_MAX] = most[1];
+    s->metrics[METRIC_STALE_MAX] = most[MOST_BEHIND];
     s->metrics[METRIC_STALE_RATIO] = ratio(x.stale, x.trained);
     memcpy(ledger_seconds, x.seconds, sizeof x.seconds);
     return check_bill(s, f);

@@ -143,6 +143,7 @@ static int evaluate_into_all(struct session *s, bool initial, struct fault *f)
 
     if (rc)
         return rc;
+    s->metrics[METRIC_T_EVAL] += e.seconds;
     if (initial && stop_agreed_all(s)) {
         train_request_stop(); /* nothing is lost by dropping what comes on all ranks */
         return 0;
@@ -194,6 +195,7 @@ static int write_step_all(struct session *s, const struct settled *r, struct fau
         .groups = (const struct group *const *)r->mine,
         .spans = session_spans(s),
     };
+    double start = clock_now();
     int rc;
 
     rc = session_enter_all(s, PHASE_STEP_FILE, INJECT_STEP_FILE, f);
@@ -203,11 +205,15 @@ static int write_step_all(struct session *s, const struct settled *r, struct fau
     rc = tally_all(s, r, rec.ledger_seconds, f);
     if (rc)
         return rc;
+    s->metrics[METRIC_T_FILES] = s->files;
+    s->files = 0;
     for (int i = 0; i < METRIC_COUNT; i++) {
         metric[i].value = s->metrics[i];
         snprintf(metric[i].name, sizeof metric[i].name, "%s", metric_names[i].name);
     }
-    return store_step_all(s->store, &rec, f);
+    rc = store_step_all(s->store, &rec, f);
+    s->files += clock_now() - start;
+    return rc;
 }
 
 /* Stale groups are never trained without a word. */
@@ -346,6 +352,7 @@ static int step_all(struct session *s, struct settled *r, bool *stopped,
 
     for (int i = METRIC_EVAL_INITIAL; i < METRIC_COUNT; i++)
         s->metrics[i] = NAN;
+    s->metrics[METRIC_T_EVAL] = 0;
     if (s->step == 0 && s->eval.n)
         rc = evaluate_into_all(s, true, f);
     s->started = clock_now();
@@ -373,7 +380,10 @@ static int loop_all(struct session *s, const char *dir, struct fault *f)
             stopped = stop_agreed_all(s);
         if (!rc && !stopped && s->cfg->run.save_every &&
             s->step % s->cfg->run.save_every == 0 && !s->short_stop && !finished(s)) {
+            double start = clock_now();
+
             rc = save_all(s, f);
+            s->files += clock_now() - start;
             saved = s->step;
         }
     }

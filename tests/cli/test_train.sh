@@ -68,6 +68,29 @@ for name in files:
 END
 checks=$((checks + 1))
 
+echo "the seconds of the replicas are within those of the step, the busiest's within all"
+"$python" - "$runs" <<'END' || die "seconds or iterations that can't be"
+import glob, sys, h5py
+for name in glob.glob(sys.argv[1] + "/*/rollouts/*.h5"):
+    with h5py.File(name) as f:
+        m = lambda x: f["metrics/" + x][()]
+        parts = [m("time/" + x) for x in ("decode_seconds", "judge_seconds",
+                                          "wait_group_seconds", "wait_tick_seconds")]
+        assert min(parts) >= 0 and parts[0] > 0, name
+        assert sum(parts) <= m("job/replicas") * m("time/generate_seconds"), name
+        assert 0 < m("time/idle_slot_seconds") < parts[0], name
+        for most, all in (("time/decode_seconds_max", "time/decode_seconds"),
+                          ("rollout/max_iterations", "rollout/iterations")):
+            assert m(most) <= m(all) <= 1.000001 * m(most) * m("job/replicas"), name
+            assert (m(most) < m(all)) == (m("job/replicas") > 1), name
+        used = f["candidates/n_tokens"][:].sum()
+        slots = {True: 3, False: 7}["/narrow/" in name] * m("rollout/iterations")
+        assert used <= slots - m("rollout/idle_slot_iterations") <= 2 * used, name
+        alone = m("job/ranks") == 1
+        assert m("job/ranks") == m("job/learners") + m("job/replicas") - alone, name
+END
+checks=$((checks + 1))
+
 echo "invariant 10: what was published is what the checkpoint holds"
 "$python" - "$runs" <<'END' || die "a published checksum is not the checkpoint's"
 import glob, sys, h5py
