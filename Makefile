@@ -23,7 +23,7 @@ export DAPO_PYTHON ?= $(firstword $(wildcard $(CURDIR)/build/venv/bin/python) $(
 # Modules in the order of the layers (README, "Map of the modules"): each may use those
 # before it.  CORE may use neither MPI nor HDF5: it is compiled without their headers and
 # unit tests link it without their libraries, so reaching upward does not build.
-CORE := base config text data math reward backend model rollout admission learner
+CORE := base config text data math reward backend model rollout admission sim learner
 JOB := comm store train cmd
 
 CFLAGS_ARCH ?= -march=native
