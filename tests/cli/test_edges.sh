@@ -126,7 +126,7 @@ begin=$SECONDS
 kill -KILL "$(ranks_of dead | sed -n 3p)"
 rc=0
 wait $pid || rc=$?
-[ $rc -ne 0 ] && [ $rc -ne 124 ] || die "exit status $rc after a rank had died"
+case $rc in 0 | 124) die "exit status $rc after a rank had died" ;; esac
 [ $((SECONDS - begin)) -lt 30 ] || die "it took $((SECONDS - begin)) s to end"
 grep -qE 'rank [0-9]+ .*signal 9' "$tmp/err" || die "no sentence: $(tail -n 5 "$tmp/err")"
 checks=$((checks + 3))
