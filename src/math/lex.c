@@ -80,7 +80,7 @@ bool word_like(const char *s, size_t n, bool alone)
         rising += i && (s[i] | 32) > (s[i - 1] | 32);
     }
     if (n == 2)
-        return in_list("is of to if no", s, n) && (alone || !upper);
+        return in_list("is of to if no sq", s, n) && (alone || !upper);
     if (in_list("yes odd two one six ten all any the for and are not has red dne day "
                 "none true false even when with where such that",
                 s, n))

@@ -1,8 +1,10 @@
 /* parse.h - private: from normalised text to tokens to a tree.
  *
- * lex.c cuts the text into tokens (names.c says what a command or a name is), parse.c
- * reads lists, relations and words, expr.c sums, products and atoms, function.c
- * functions and everything with a head, number.c literals, units.c units.
+ * lex.c cuts the text into tokens (names.c says what a command or a name is), list.c
+ * reads items with separators, parse.c one with its relations, words.c text, expr.c
+ * sums and products, factor.c what touches, atom.c brackets and fractions, symbol.c
+ * names, function.c functions, sums over an index and matrices, number.c literals,
+ * units.c units.
  */
 #ifndef DAPO_MATH_PARSE_H
 #define DAPO_MATH_PARSE_H
@@ -171,6 +173,9 @@ bool lex(struct parser *p);
  * OR, as tree.h says). */
 const struct node *parse_items(struct parser *p);
 const struct node *parse_item(struct parser *p);
+/* Step over separators, which are \quad, comma, semicolon, "and", "or"; 0 if there was
+ * none. */
+int separator(struct parser *p);
 /* One side of a relation, one element of a list: a sum, sets, a ratio; maybe a unit. */
 const struct node *parse_side(struct parser *p);
 const struct node *parse_sum(struct parser *p);
@@ -179,11 +184,17 @@ const struct node *parse_product(struct parser *p);
 const struct node *parse_touching(struct parser *p, bool argument);
 /* One atom without what may follow it; the argument of \frac, \sqrt, ^ or _. */
 const struct node *parse_atom(struct parser *p);
-enum argument { ARG_FRAC, ARG_SCRIPT };
+enum argument {
+    ARG_FRAC,   /* of a number its first digit: \frac12 */
+    ARG_SCRIPT, /* a whole number, with its sign: \sqrt12, \log_10 */
+    ARG_POWER   /* and the powers behind it: 2^3^2 */
+};
 const struct node *parse_argument(struct parser *p, enum argument how);
 const struct node *parse_function(struct parser *p);
 /* `may_call`: it may be a function that is applied to what follows. */
 const struct node *parse_symbol(struct parser *p, bool may_call);
+/* \vec{v}, \overline{AB}, \mathbb{R}, \angle ABC, words in a formula. */
+const struct node *parse_named(struct parser *p);
 const struct node *parse_big(struct parser *p);
 const struct node *parse_environment(struct parser *p);
 const struct node *parse_number(struct parser *p);
@@ -192,6 +203,23 @@ bool starts_factor(const struct parser *p);
 /* ( ... ), [ ... ), \{ ... \}, { ... }, \langle ... \rangle */
 const struct node *parse_bracket(struct parser *p);
 
+/* -- words ------------------------------------------------------------------------- */
+bool ends_item(const struct token *t);
+/* Whether the item here is a phrase: words, letters and numbers without an operator,
+ * and a word among them that comes before any number.  Its tokens, 0 if it is none. */
+int phrase(const struct parser *p);
+/* The next n tokens as NODE_WORDS, or the set they name. */
+const struct node *parse_words(struct parser *p, int n);
+/* A letter that names a choice before the choice's text, "(D) Alina": the letter; NULL
+ * without consuming if there is none. */
+const struct node *parse_choice(struct parser *p);
+/* "where b is ...", behind an item: all the rest, as it is written. */
+bool at_explanation(const struct parser *p);
+const struct node *explained(struct parser *p, const struct node *a);
+/* Step over what may stand before an answer: "the answer is", "=". */
+void lead_in(struct parser *p);
+
+/* -- units ------------------------------------------------------------------------- */
 /* A unit at the parser's place, consumed; NULL without consuming if there is none. */
 const struct unit *parse_unit(struct parser *p);
 const struct unit *unit_currency(struct parser *p, int id);
@@ -199,6 +227,11 @@ const struct unit *unit_degree(struct parser *p);
 const struct unit *unit_percent(struct parser *p);
 const struct node *quantity(struct parser *p, const struct node *a,
                             const struct unit *u);
+const struct node *negate(struct parser *p, const struct node *a);
+/* The items from `base` on as a product; a unit behind the last is the product's. */
+const struct node *product_of(struct parser *p, int base);
+/* Tokens of a raised degree sign, ^\circ or ^{\circ}; 0 if there is none. */
+int raised_degree(const struct parser *p);
 /* A quantity inside an expression as its value in base units. */
 const struct node *lower(struct parser *p, const struct node *a);
 

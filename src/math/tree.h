@@ -133,7 +133,7 @@ struct node {
         const char *name;
         enum fn fn;
         struct {
-            char open, close; /* one of ( ) [ ] { } < > | or 0; ]a,b[ as written */
+            char open, close;     /* one of ( ) [ ] { } < > | or 0; ]a,b[ as written */
             unsigned char places; /* bare list 1,5 of two integers that may be the
                                      decimal 1.5: digits behind the comma; else 0 */
         } list;

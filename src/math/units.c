@@ -115,7 +115,7 @@ static bool listed(const char *names, const char *s, size_t n, bool exact)
     for (const char *w = names; *w;) {
         size_t k = strcspn(w, " ");
 
-        if (k == n && !(exact || n < 3 ? strncmp(w, s, n) : strncasecmp(w, s, n)))
+        if (k == n && !(exact || n < 2 ? strncmp(w, s, n) : strncasecmp(w, s, n)))
             return true;
         w += k + (w[k] == ' ');
     }
@@ -129,7 +129,7 @@ static const struct row *find(const char *s, size_t n, bool text)
         const struct row *r = &table[i];
 
         if ((text || !(r->flags & WEAK)) && (text || n > 1) &&
-            listed(r->names, s, n, r->flags & EXACT))
+            listed(r->names, s, n, r->flags & EXACT || n < 3))
             return r;
     }
     return NULL;
@@ -242,13 +242,15 @@ static int raised(struct parser *p)
 }
 
 /* A unit the table has, with its exponent; `sign` -1 in a denominator. */
-static bool simple(struct making *k, int sign)
+static bool simple(struct making *k, int sign, bool letters)
 {
     struct parser *p = k->p;
     int start = p->at, power = raised(p);
     const struct token *t = peek(p);
-    const struct row *r =
-        is_word(t) ? find(p->s + t->at, t->len, t->flags & F_TEXT) : NULL;
+    bool letter = letters && t->kind == T_SYMBOL && !(t->flags & F_COMMAND);
+    const struct row *r = is_word(t) || letter
+                              ? find(p->s + t->at, t->len, t->flags & F_TEXT || letter)
+                              : NULL;
     char text[8];
 
     if (!r || (t->kind == T_FN && peek_at(p, 1)->kind == T_OPEN)) {
@@ -306,7 +308,7 @@ static void more(struct making *k)
             sign = -1;
         else
             take(p, T_TIMES);
-        if (!simple(k, sign)) {
+        if (!simple(k, sign, sign < 0)) {
             p->at = start;
             return;
         }
@@ -414,6 +416,17 @@ const struct unit *unit_percent(struct parser *p)
     return finish(&k);
 }
 
+/* m/s, g/L outside \text: letters that are units with a slash between them. */
+static bool speed(const struct parser *p)
+{
+    const struct token *t = peek(p), *u = peek_at(p, 2);
+
+    return t->kind == T_SYMBOL && p->at && t[-1].kind == T_NUMBER &&
+           peek_at(p, 1)->kind == T_DIV && (u->kind == T_SYMBOL || u->kind == T_WORD) &&
+           token_in(p, t, "m g J N W C L") &&
+           token_in(p, u, "s h L m kg mol min cm ml mL");
+}
+
 const struct unit *parse_unit(struct parser *p)
 {
     struct making k = {.p = p};
@@ -424,19 +437,19 @@ const struct unit *parse_unit(struct parser *p)
         p->at++;
         return unit_currency(p, id);
     }
-    if (!is_word(t) || token_in(p, t, stop_words))
+    if ((!is_word(t) && !speed(p)) || token_in(p, t, stop_words))
         return NULL;
     k.u = unit_new(p, &k.factor);
     if (!k.u)
         return NULL;
-    if (degrees(&k) || simple(&k, 1)) {
+    if (degrees(&k) || simple(&k, 1, !is_word(t))) {
         more(&k);
         skip_words(p);
         return finish(&k);
     }
     /* A single letter in \text or a function's name is no counted thing. */
-    if ((t->kind == T_SYMBOL && peek_at(p, 1)->kind != T_WORD) || t->kind == T_FN ||
-        !counted(&k)) {
+    if (!is_word(t) || (t->kind == T_SYMBOL && peek_at(p, 1)->kind != T_WORD) ||
+        t->kind == T_FN || !counted(&k)) {
         p->at = start;
         return NULL;
     }
