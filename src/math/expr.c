@@ -119,6 +119,8 @@ const struct node *negate(struct parser *p, const struct node *a)
         return quantity(p, negate(p, a->kid[0]), a->u.unit);
     if (a->kind == NODE_CALL && !strcmp(a->u.name, "base") && a->n == 3)
         return negate_base(p, a);
+    if (a->kind == NODE_NEGATE)
+        return a->kid[0];
     if (a->kind != NODE_NUMBER)
         return tree_one(p->m, NODE_NEGATE, a);
     b = tree_node(p->m, NODE_NUMBER, 0);
@@ -147,6 +149,9 @@ static const struct node *signed_factor(struct parser *p)
 static const struct node *divide(struct parser *p, const struct node *a,
                                  const struct node *b)
 {
+    if (a && b && a->kind != NODE_QUANTITY && b->kind == NODE_QUANTITY &&
+        !b->u.unit->degrees && !b->u.unit->power[UNIT_PERCENT]) /* 3/4 cup */
+        return quantity(p, tree_two(p->m, NODE_QUOTIENT, a, b->kid[0]), b->u.unit);
     b = lower(p, b);
     if (a && a->kind == NODE_QUANTITY)
         return quantity(p, tree_two(p->m, NODE_QUOTIENT, a->kid[0], b), a->u.unit);

@@ -13,6 +13,7 @@ struct lexer {
     int nested;    /* open brackets in which a comma separates */
     int open;      /* open braces */
     int environments;
+    bool lines;                     /* in one where & only aligns */
     uint8_t is_text[MAX_DEPTH + 1]; /* brace -> F_TEXT, F_BOLD in it */
     uint8_t pending;                /* the next brace is of \text, \mathbf */
     bool over;
@@ -156,6 +157,15 @@ static bool beside_word(struct lexer *l, size_t n)
            (s[end] == ' ' && is_letter(s[end + 1]) && is_letter(s[end + 2]));
 }
 
+/* sinx, lnt: a function and its argument; "cosh" is another, "sins" a word. */
+static bool glued_function(const char *s, size_t n)
+{
+    const struct name *a = n > 2 ? name_prefix(s, n, true) : NULL;
+
+    return a && a->kind == T_FN && strlen(a->text) == n - 1 &&
+           strchr("abcnprtuvwxyz", s[n - 1]);
+}
+
 /* A run of n ASCII letters outside \text. */
 static void letters(struct lexer *l, size_t n)
 {
@@ -166,6 +176,11 @@ static void letters(struct lexer *l, size_t n)
 
     if (a && a->plain && !(pair && beside_word(l, n))) {
         name(l, a, n);
+        return;
+    }
+    if (glued_function(s, n)) {
+        a = name_prefix(s, n, true);
+        name(l, a, n - 1);
         return;
     }
     if (n > 1 && (word_like(s, n, alone) || (pair && beside_word(l, n)) ||
@@ -305,6 +320,9 @@ static void environment(struct lexer *l, enum token_kind kind, size_t n)
         l->at += len + 1;
         return;
     }
+    l->lines = kind == T_BEGIN && (!strncmp(l->s + l->at, "align", 5) ||
+                                   !strncmp(l->s + l->at, "split", 5) ||
+                                   !strncmp(l->s + l->at, "gather", 6));
     l->environments += kind == T_BEGIN ? 1 : -1;
     add(l, kind, 0, len);
     l->at++;
@@ -418,6 +436,10 @@ static void mark(struct lexer *l)
 
         if (strncmp(s, marks[i].text, n))
             continue;
+        if (marks[i].kind == T_AMP && l->lines) {
+            l->at++;
+            return;
+        }
         if (marks[i].kind == T_REL && after(l, T_NOT)) {
             l->p->n_tok--;
             add(l, T_REL, REL_NE, n);
@@ -439,6 +461,20 @@ static size_t based_digits(const char *s)
     return n && letter && s[n] == '_' && is_digit(s[0]) ? n : 0;
 }
 
+/* A number here: its length.  Behind ^ or _ only digits, behind the comma of a list
+ * without thousands. */
+static size_t number(struct lexer *l, uint8_t *flags)
+{
+    const char *s = l->s + l->at;
+    bool glued = !(l->flags & F_SPACE);
+
+    if (!is_digit(*s) && *s != '.')
+        return 0;
+    if (glued && is_digit(*s) && (after(l, T_CARET) || after(l, T_UNDER)))
+        return strspn(s, "0123456789");
+    return number_scan(s, l->nested > 0 || (glued && after(l, T_COMMA)), flags);
+}
+
 static void one(struct lexer *l, size_t total)
 {
     const char *s = l->s + l->at;
@@ -449,7 +485,7 @@ static void one(struct lexer *l, size_t total)
         add(l, T_BASED, 0, n);
         return;
     }
-    n = is_digit(*s) || *s == '.' ? number_scan(s, l->nested > 0, &flags) : 0;
+    n = number(l, &flags);
     if (n) {
         l->flags |= flags;
         add(l, T_NUMBER, 0, n);

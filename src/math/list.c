@@ -187,7 +187,8 @@ static const struct node *alternatives(struct parser *p, int base)
     return gather(p, NODE_OR, base);
 }
 
-/* "1,5" and nothing else: a list that may be a decimal. */
+/* "1,5" and nothing else: a list that may be a decimal.  The digits behind the comma; 0
+ * if it is only a list. */
 static int decimal_places(const struct parser *p, int from, int to)
 {
     int at = from + (p->tok[from].kind == T_MINUS);
@@ -196,19 +197,59 @@ static int decimal_places(const struct parser *p, int from, int to)
     if (to - at != 3 || a->kind != T_NUMBER || p->tok[at + 1].kind != T_COMMA ||
         b->kind != T_NUMBER || b->flags & F_SPACE || p->depth)
         return 0;
-    if (strspn(p->s + a->at, "0123456789") != a->len + 1u + b->len &&
-        (strspn(p->s + a->at, "0123456789") != a->len ||
-         strspn(p->s + b->at, "0123456789") < b->len))
-        return 0;
-    if ((b->len == 3 && p->s[a->at] != '0') || b->len > 200)
+    if (strspn(p->s + a->at, "0123456789") != a->len ||
+        strspn(p->s + b->at, "0123456789") < b->len || b->len > 200 ||
+        (b->len == 3 && p->s[a->at] != '0'))
         return 0;
     return b->len;
+}
+
+const struct node *tree_decimal(struct math *m, const struct node *list)
+{
+    struct node *a;
+    mpq_ptr q, whole;
+    mpz_t power;
+
+    if (list->kind != NODE_LIST || !list->u.list.places)
+        return NULL;
+    a = tree_node(m, NODE_NUMBER, 0);
+    q = a ? tree_literal(m) : NULL;
+    if (!q)
+        return NULL;
+    mpz_init(power);
+    mpz_ui_pow_ui(power, 10, list->u.list.places);
+    mpq_set_z(q, power);
+    mpq_div(q, list->kid[1]->u.number.q, q);
+    mpz_clear(power);
+    whole = (mpq_ptr)list->kid[0]->u.number.q;
+    if (mpq_sgn(whole) < 0)
+        mpq_neg(q, q);
+    mpq_add(q, q, whole);
+    a->u.number.q = q;
+    a->u.number.places = list->u.list.places;
+    return a;
+}
+
+/* Two values: maybe one with a decimal comma; -0,5 is no list. */
+static const struct node *pair(struct parser *p, int base, int from)
+{
+    struct node *a = (struct node *)gather(p, NODE_LIST, base);
+    const struct node *b;
+
+    if (!a)
+        return NULL;
+    a->u.list.places = (unsigned char)decimal_places(p, from, p->at);
+    if (!a->u.list.places || p->tok[from].kind != T_MINUS ||
+        mpq_sgn(a->kid[0]->u.number.q))
+        return a;
+    b = tree_decimal(p->m, a);
+    return b ? negate(p, b) : NULL;
 }
 
 static const struct node *listed(struct parser *p, int base, int from)
 {
     int n = p->top - base, size, relations = 0, or = 0, semi = 0;
-    struct node *a;
+    const struct node *a;
 
     if (n == 1)
         return gather(p, NODE_LIST, base);
@@ -230,13 +271,10 @@ static const struct node *listed(struct parser *p, int base, int from)
     if (or &&relations)
         return alternatives(p, base);
     n = p->top - base;
-    if (n > 1 && relations)
-        a = (struct node *)together(p, base, n);
-    else
-        a = (struct node *)gather(p, NODE_LIST, base);
+    if (n == 2 && !relations)
+        return pair(p, base, from);
+    a = together(p, base, n);
     p->top = base;
-    if (n == 2 && a && !relations)
-        a->u.list.places = (unsigned char)decimal_places(p, from, p->at);
     return a;
 }
 

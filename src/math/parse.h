@@ -148,6 +148,7 @@ struct parser;
 const struct node *parse_based(struct parser *p, const struct token *t, int b);
 /* Whether letters behind a number are a unit even outside \text: cm, not mg. */
 bool unit_known(const char *s, size_t n);
+bool unit_word(const char *s, size_t n); /* the same inside \text */
 /* Whether a run of letters is English rather than a product of symbols. */
 bool word_like(const char *s, size_t n, bool alone);
 

@@ -212,6 +212,8 @@ static const struct node *symbol(struct parser *p, struct text *name, bool may_c
         return tree_node(p->m, NODE_E, 0);
     if (constant && !strcmp(name->s, "i") && !p->vector)
         return tree_node(p->m, NODE_I, 0);
+    if (!strcmp(name->s, "\\Gamma") && at_kind(p, T_OPEN) && peek(p)->id == '(')
+        return tree_function(p->m, FN_GAMMA, lower(p, parse_bracket(p)));
     a = chinese_binomial(p, name);
     if (a)
         return a;
@@ -225,6 +227,8 @@ const struct node *parse_symbol(struct parser *p, bool may_call)
     struct text name = {.n = 0};
     bool bold = peek(p)->flags & F_BOLD;
 
+    if (peek(p)->len > 1 && p->s[peek(p)->at] != '\\' && !add(&name, "\\", 1))
+        return NULL; /* "theta" is \theta */
     return add_token(p, &name) ? symbol(p, &name, may_call, !bold) : NULL;
 }
 

@@ -44,26 +44,38 @@ enum node_kind {
     NODE_FACTORIAL, /* 1 */
     NODE_BINOMIAL,  /* 2: n, k */
     NODE_FUNCTION,  /* fn and 1 child; FN_LOG has 2: argument, base; gcd, max ...: k */
-    NODE_CALL,      /* name and k children: an unknown function, f(x) */
+    NODE_CALL, /* name and k children: an unknown function, f(x).  Two names that no
+                  text has: "base", 204_5: value, base, the digits read as a
+                  decimal (152A: as words), only where it is a whole side;
+                  "clock": hours 0..24, minutes, seconds unless 0, of what can be
+                  no ratio: 4:30 p.m., 12:00, 20:34:00 */
     NODE_PLUSMINUS, /* 1: +-a; 2: a +- b.  `minus_plus` is \mp (sign of the other) */
-    NODE_OPAQUE,    /* known but not evaluated (\sum, \int, \lim, cases, set builder):
-                       name is its head, children what could be read; equal only to an
-                       opaque node of the same head with equal children */
+    NODE_OPAQUE,    /* known but not evaluated: name is its head, children what could be
+                       read; equal only to an opaque node of the same head with equal
+                       children.  "\sum_^" (lower, upper, body; without _ or ^ less),
+                       likewise \prod \int \lim \max; "cases" (cell by cell); "set"
+                       (element, condition); "if", "implies", "to" (2); "where" (what
+                       is said, the rest as words); "forall", "exists"; "pmod" (value,
+                       modulus, without a relation); "..." */
 
     /* above scalars */
-    NODE_LIST,      /* k items in brackets `open`, `close`; 0, 0: a bare comma list */
+    NODE_LIST,      /* k items in brackets `open`, `close`; 0, 0: a bare comma list, of
+                       values (`or`, `and` too: "5 or 6"), of equations (x=1, y=2 and x=1,
+                       x=2 alike), or of such lists of one size (p=5, q=2; p=7, q=2).
+                       Values behind an equation are folded: n = (bare list 2 3 4) */
     NODE_RELATION,  /* k >= 2 sides, ops[k - 1] between them */
-    NODE_AND,       /* k relations that hold together */
-    NODE_OR,        /* k alternatives ("or", "and/or" between values is a bare list) */
+    NODE_AND,       /* k relations that hold together, not all equations; a value with
+                       its conditions too: 2k\pi, k \in Z */
+    NODE_OR,        /* k alternatives, relations or NODE_AND or bare lists of them */
     NODE_UNION,     /* k sets */
     NODE_INTERSECT, /* k sets */
     NODE_MINUS_SET, /* 2: A \setminus B */
-    NODE_NAMED_SET, /* name: "R", "Z", "N", "Q", "C", "empty" */
+    NODE_NAMED_SET, /* name: "R", "Z", "N", "Q", "C", "empty", "R+", "Z>0", "R^2" ... */
     NODE_MATRIX,    /* rows * cols children, row by row; \det is NODE_FUNCTION */
     NODE_QUANTITY,  /* 1 child and a unit: 5 cm, 30 degrees, $20, 28% */
-    NODE_WORDS,     /* name: text answer, lower-cased words with single spaces; one
-                       single letter keeps its case */
-    NODE_RATIO,     /* k >= 2 parts of a : b : c; clock times too (20:34) */
+    NODE_WORDS, /* name: text answer, lower-cased words with single spaces.  A single
+                   letter is a symbol, in \text too: (B), \mathrm{E} */
+    NODE_RATIO, /* k >= 2 parts of a : b : c; maybe a time (20:34) */
     NODE_KIND_COUNT
 };
 
@@ -134,8 +146,8 @@ struct node {
         enum fn fn;
         struct {
             char open, close;     /* one of ( ) [ ] { } < > | or 0; ]a,b[ as written */
-            unsigned char places; /* bare list 1,5 of two integers that may be the
-                                     decimal 1.5: digits behind the comma; else 0 */
+            unsigned char places; /* a bare list 1,5 that may be the decimal 1.5
+                                     (tree_decimal): digits behind its comma; else 0 */
         } list;
         const enum rel *ops; /* [n - 1] */
         struct {
@@ -175,6 +187,8 @@ const struct node *tree_integer(struct math *m, long v);
 const struct node *tree_function(struct math *m, enum fn fn, const struct node *a);
 /* The same tree, node by node (numbers by value, places ignored). */
 bool tree_same(const struct node *a, const struct node *b);
+/* The decimal that a bare list of two integers may be; NULL if it is only a list. */
+const struct node *tree_decimal(struct math *m, const struct node *list);
 int tree_depth(const struct node *a);
 bool tree_scalar(const struct node *a); /* no node above scalars anywhere in it */
 /* One line in a prefix notation, for people: (sum 1 (root 2 2)). */

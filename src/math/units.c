@@ -139,7 +139,15 @@ bool unit_known(const char *s, size_t n)
 {
     static const char behind[] = "^/ ,.;)";
 
-    return find(s, n, false) && (!s[n] || strchr(behind, s[n]));
+    bool power = s[n] == '2' || s[n] == '3'; /* cm2 */
+
+    return find(s, n, false) &&
+           (!s[n] || strchr(behind, s[n]) || (power && !is_wordy(s[n + 1])));
+}
+
+bool unit_word(const char *s, size_t n)
+{
+    return find(s, n, true) != NULL;
 }
 
 bool token_in(const struct parser *p, const struct token *t, const char *words)

@@ -19,6 +19,12 @@ int phrase(const struct parser *p)
     int n = 0, words = 0, numbers = 0;
     bool in_text = true;
 
+    /* x \text{ cm} */
+    if (peek(p)->kind == T_SYMBOL && !(peek(p)->flags & F_TEXT) &&
+        peek_at(p, 1)->kind == T_WORD && peek_at(p, 1)->flags & F_TEXT &&
+        unit_word(p->s + peek_at(p, 1)->at, peek_at(p, 1)->len))
+        return 0;
+
     for (const struct token *t; !ends_item(t = peek_at(p, n)); n++) {
         if (t->kind == T_WORD)
             words += numbers ? words > 0 : 1;
@@ -151,6 +157,9 @@ void lead_in(struct parser *p)
     int k = p->at;
     bool answer = false;
 
+    if (token_in(p, &p->tok[k], "step") && p->tok[k + 1].kind == T_NUMBER &&
+        p->tok[k + 2].kind == T_COLON)
+        k += 3;
     while (token_in(p, &p->tok[k],
                     "so therefore thus hence the my our final correct "
                     "answer is option choice 答案是 答案为 答案 最终答案 "

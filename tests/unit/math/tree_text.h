@@ -1,10 +1,13 @@
-/* tree_text.h - a text's tree as one line; shared by the tests of the parser. */
+/* tree_text.h - a text's tree as one line, and tables of such; shared by the tests of
+ * the parser. */
 #ifndef TEST_TREE_TEXT_H
 #define TEST_TREE_TEXT_H
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "check.h"
 #include "math/tree.h"
 
 static inline struct math *work_new(void)
@@ -52,6 +55,23 @@ static inline char *tree_text(struct math *m, const char *text, size_t n)
         fputs(m->over ? "OVER" : "NULL", to);
     fclose(to);
     return out;
+}
+
+struct row {
+    const char *text, *tree;
+};
+
+static inline void check_rows(const struct row *row, size_t n)
+{
+    struct math *m = work_new();
+
+    for (size_t i = 0; i < n; i++) {
+        char *got = tree_text(m, row[i].text, strlen(row[i].text));
+
+        check_text(got, row[i].tree, row[i].text, __FILE__, __LINE__);
+        free(got);
+    }
+    work_free(m);
 }
 
 #endif
