@@ -2,7 +2,7 @@
  *
  * lex.c cuts the text into tokens (names.c says what a command or a name is), list.c
  * reads items with separators, parse.c one with its relations, words.c text, expr.c
- * sums and products, factor.c what touches, atom.c brackets and fractions, symbol.c
+ * sums and products, touching.c what touches, atom.c brackets and fractions, symbol.c
  * names, function.c functions, sums over an index and matrices, number.c literals,
  * units.c units.
  */

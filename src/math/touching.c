@@ -1,4 +1,4 @@
-/* factor.c - factors that touch: powers, mixed numbers, degrees, units behind them. */
+/* touching.c - factors that touch: powers, mixed numbers, degrees, units behind them. */
 #include <string.h>
 
 #include "math/parse.h"
