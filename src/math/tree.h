@@ -167,6 +167,7 @@ struct math {
     int n_literals;
     int64_t fuel;  /* spent on this pair */
     FILE *explain; /* NULL: silent */
+    int level;     /* of tree_compare within itself */
     bool over;     /* a bound was met while a tree was built */
     void *scalar;  /* scalar.c's own, made by scalar_open */
 };
