@@ -158,6 +158,28 @@ static void what_cannot_fit_is_cut(void)
     }
 }
 
+/* Known trainable groups alone go over: 0 has 20 tokens, 1 another 20, of 30. */
+static void what_cannot_be_trained_is_cut(void)
+{
+    struct admission_config c = config(3, 3, 12);
+    struct admission *a;
+    int64_t first = -1;
+
+    c.max_train_tokens = 30;
+    a = step(&c, ENDLESS);
+    CHECK_INT(launch(a), 3);
+    give(a, 2, 0, "00");
+    give(a, 1, 0, "01");
+    CHECK_INT(cancels(a, &first), 0);
+    give(a, 0, 0, "01");
+    CHECK_INT(cancels(a, &first), 1);
+    CHECK_INT(first, 2);
+    CHECK_INT(launch(a), 0);
+    give(a, 0, 2, "0");
+    CHECK_INT(admission_closed(a), CLOSED_OPEN);
+    admission_free(a);
+}
+
 /* In order of completion: 3, 2, 1 take 60, 0 comes last. */
 static void in_completion_order_budgets_follow_completion(void)
 {
@@ -197,5 +219,6 @@ static void budgets_hold_without_dynamic_sampling(void)
 CASES(CASE(candidate_tokens_are_exact), CASE(train_tokens_are_exact),
       CASE(the_first_to_break_is_named),
       CASE(a_first_candidate_over_the_budget_is_spent), CASE(what_cannot_fit_is_cut),
+      CASE(what_cannot_be_trained_is_cut),
       CASE(in_completion_order_budgets_follow_completion),
       CASE(budgets_hold_without_dynamic_sampling));

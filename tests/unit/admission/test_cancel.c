@@ -127,6 +127,7 @@ static void a_failed_candidate_resolves_as_not_trainable(void)
 static void a_failure_withdraws_its_cut(void)
 {
     struct admission_config c = config(1, 3, 4);
+    double state[2 * HISTORY_COUNT * 3 + 1];
     struct fault f = FAULT_INIT;
     struct admission *a;
     int64_t first = -1, index = -1;
@@ -134,6 +135,7 @@ static void a_failure_withdraws_its_cut(void)
     c.speculation = 0;
     a = step(&c, ENDLESS);
     CHECK_INT(launch(a), 4);
+    CHECK_OK(admission_history(a, 2, HISTORY_MIXED, &f), &f);
     give(a, 1, 0, "111");
     give(a, 0, 0, "01");
     CHECK_INT(cancels(a, &first), 2);
@@ -153,6 +155,8 @@ static void a_failure_withdraws_its_cut(void)
     give(a, 2, 0, "011");
     closed_is(a, "full", 3);
     batch_is(a, "2");
+    admission_state_get(a, state); /* what was told of 2 holds for its second start */
+    CHECK_NEAR(state[HISTORY_MIXED * 3], 1, 0);
     CHECK(!admission_settled(a));
     for (int i = 0; i < 3; i++)
         CHECK_OK(admission_cut(a, 3, i, 1, &f), &f);
