@@ -86,6 +86,9 @@ int ticks_decide(struct ticks *t, const void *data, size_t n, struct fault *f);
  * a neighbour, and that time is not lost. */
 int64_t ticks_count(const struct ticks *t);
 double ticks_seconds(const struct ticks *t);
+/* Root: messages and bytes of all ticks between it and the leaders, a broadcast counted
+ * once per leader (in a tree the root itself sends fewer). */
+void ticks_traffic(const struct ticks *t, int64_t *messages, int64_t *bytes);
 
 /* -- delivery and publishing
  * --------------------------------------------------------------- */

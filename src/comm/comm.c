@@ -16,7 +16,7 @@
 #define PIECE ((size_t)1 << 30)
 
 struct comm {
-    MPI_Comm world, learners, admission;
+    MPI_Comm world, learners, admission, decisions;
     int rank, size, n_learners;
     char host[64];
 };
@@ -91,7 +91,7 @@ void comm_open_all(struct comm **out, int *argc, char ***argv)
     }
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     c->world = MPI_COMM_WORLD;
-    c->learners = c->admission = MPI_COMM_NULL;
+    c->learners = c->admission = c->decisions = MPI_COMM_NULL;
     MUST(MPI_Comm_rank(c->world, &c->rank));
     MUST(MPI_Comm_size(c->world, &c->size));
     if (gethostname(c->host, sizeof c->host - 1))
@@ -105,6 +105,8 @@ static void drop_roles(struct comm *c)
         MUST(MPI_Comm_free(&c->learners));
     if (c->admission != MPI_COMM_NULL)
         MUST(MPI_Comm_free(&c->admission));
+    if (c->decisions != MPI_COMM_NULL)
+        MUST(MPI_Comm_free(&c->decisions));
 }
 
 void comm_close_all(struct comm *c)
@@ -138,6 +140,8 @@ int comm_split_all(struct comm *c, int learners, struct fault *f)
     ticks = c->rank == 0 || !learns;
     MUST(MPI_Comm_split(c->world, learns ? 0 : MPI_UNDEFINED, c->rank, &c->learners));
     MUST(MPI_Comm_split(c->world, ticks ? 0 : MPI_UNDEFINED, c->rank, &c->admission));
+    if (ticks)
+        MUST(MPI_Comm_dup(c->admission, &c->decisions));
     return 0;
 }
 
@@ -154,6 +158,11 @@ MPI_Comm comm_mpi_learners(const struct comm *c)
 MPI_Comm comm_mpi_admission(const struct comm *c)
 {
     return c->admission;
+}
+
+MPI_Comm comm_mpi_decisions(const struct comm *c)
+{
+    return c->decisions;
 }
 
 int comm_rank(const struct comm *c)

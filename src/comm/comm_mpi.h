@@ -8,6 +8,7 @@
 MPI_Comm comm_mpi(const struct comm *c);           /* world */
 MPI_Comm comm_mpi_learners(const struct comm *c);  /* MPI_COMM_NULL elsewhere */
 MPI_Comm comm_mpi_admission(const struct comm *c); /* root and replica leaders */
+MPI_Comm comm_mpi_decisions(const struct comm *c); /* the same ranks: long decisions */
 
 /* An MPI call that fails has nothing to unwind to: say which, end the job. */
 #define MUST(call) comm_must((call), #call, __FILE__, __LINE__)

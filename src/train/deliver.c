@@ -242,6 +242,18 @@ void share_free(struct share *h)
     *h = (struct share){0};
 }
 
+static void note_bytes(struct session *s, const struct item *item, int total)
+{
+    double all = 0, root = 0;
+
+    for (int i = 0; i < total; i++) {
+        all += (double)item[i].bytes;
+        root += item[i].owner == 0 ? (double)item[i].bytes : 0;
+    }
+    s->metrics[METRIC_DELIVERED] = all;
+    s->metrics[METRIC_ROOT_SHARE] = root;
+}
+
 int deliver_all(struct session *s, const struct settled *r, struct share *out,
                 struct fault *f)
 {
@@ -259,6 +271,8 @@ int deliver_all(struct session *s, const struct settled *r, struct share *out,
     rc = item ? make_plan(s, r, out->updates, item, f) : f->code;
     if (!rc)
         rc = freight_new(&x, s, item, total, f);
+    if (!rc)
+        note_bytes(s, item, total);
     if (!rc)
         rc = pack(s, r, item, &x, f);
     rc = comm_agree_all(s->comm, rc, f);

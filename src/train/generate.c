@@ -38,6 +38,16 @@ void settled_free(struct settled *r)
     *r = (struct settled){0};
 }
 
+/* From the root to everyone, counted. */
+static void tell_all(struct session *s, struct settled *r, void *data, size_t n)
+{
+    int others = comm_size(s->comm) - 1;
+
+    comm_bcast_all(s->comm, SCOPE_WORLD, data, n);
+    r->messages += others;
+    r->bytes += others * (int64_t)n;
+}
+
 /* The shared part goes from the root to everyone. */
 static int share_all(struct session *s, struct settled *r, struct fault *f)
 {
@@ -58,7 +68,7 @@ static int share_all(struct session *s, struct settled *r, struct fault *f)
         r->batch = NULL;
         r->fate = r->replica = r->n_prompt = r->n_tokens = NULL;
     } else {
-        comm_bcast_all(s->comm, SCOPE_WORLD, r, sizeof *r);
+        tell_all(s, r, r, sizeof *r);
     }
     if (r->abandoned)
         return 0;
@@ -77,11 +87,11 @@ static int share_all(struct session *s, struct settled *r, struct fault *f)
     rc = comm_agree_all(s->comm, rc, f);
     if (rc)
         return rc;
-    comm_bcast_all(s->comm, SCOPE_WORLD, r->batch, b * sizeof *r->batch);
-    comm_bcast_all(s->comm, SCOPE_WORLD, r->fate, n * sizeof(int));
-    comm_bcast_all(s->comm, SCOPE_WORLD, r->replica, n * sizeof(int));
-    comm_bcast_all(s->comm, SCOPE_WORLD, r->n_prompt, b * sizeof(int));
-    comm_bcast_all(s->comm, SCOPE_WORLD, r->n_tokens, t * sizeof(int));
+    tell_all(s, r, r->batch, b * sizeof *r->batch);
+    tell_all(s, r, r->fate, n * sizeof(int));
+    tell_all(s, r, r->replica, n * sizeof(int));
+    tell_all(s, r, r->n_prompt, b * sizeof(int));
+    tell_all(s, r, r->n_tokens, t * sizeof(int));
     return 0;
 }
 

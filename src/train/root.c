@@ -358,6 +358,7 @@ int root_settle(struct root *r, struct settled *out, struct fault *f)
     out->size = size;
     out->ticks = ticks_count(r->t);
     out->tick_seconds = ticks_seconds(r->t) + r->seconds;
+    ticks_traffic(r->t, &out->messages, &out->bytes);
     if (r->abandon) {
         out->n_batch = 0;
         return 0;

@@ -137,6 +137,8 @@ static void put_times(struct session *s, const struct settled *r, const struct s
     m[METRIC_T_GENERATE] = r->seconds;
     m[METRIC_T_TICKS] = r->tick_seconds;
     m[METRIC_TICKS] = (double)r->ticks;
+    m[METRIC_ROOT_MESSAGES] = (double)r->messages;
+    m[METRIC_ROOT_BYTES] = (double)r->bytes;
     m[METRIC_ITERATIONS] = x->iterations;
     m[METRIC_ITERATIONS_MAX] = most[MOST_ITERATIONS];
     m[METRIC_SLOTS_IDLE] = slots_of(s, x->iterations) - x->slot_iterations;

@@ -87,6 +87,33 @@ step seconds 3 closed_by max_seconds
 done_by 3 steps
 grep -q 'the clock may close a step' "$tmp/err" || die "the header does not warn"
 
+echo "transport: doubling the completions doubles what replicas send to learners, not what
+passes the root"
+for length in 16 32 64; do
+    run "long$length" 5 --set rollout.max_tokens=$length --set rollout.slice=4 \
+        --set model.init=random --set admission.dynamic=false --set ranks.learners=2 \
+        --set run.steps=1 --set rollout.slots=32
+done
+"$python" - "$runs" <<'END' || die "the root's traffic grows with the completions"
+import sys, h5py
+seen = []
+for length in (16, 32, 64):
+    with h5py.File(f"{sys.argv[1]}/long{length}/rollouts/step-000001.h5") as f:
+        m = lambda n: f["metrics/" + n][()]
+        assert m("rollout/mean_completion_tokens") > 0.5 * length
+        # an idle tick is three messages with each of the three replicas: 4 bytes say
+        # how long the report is, its head is 8, a decision's head 96
+        seen.append((m("comm/root_bytes") - 3 * 108 * m("time/ticks"), m("comm/root_messages")
+                     - 9 * m("time/ticks"), m("comm/delivered_bytes"), m("comm/root_share_bytes"),
+                     m("rollout/train_completion_tokens")))
+print(seen)
+(a, ma, da, ra, ta), (b, mb, db, rb, tb), (c, mc, dc, rc, tc) = seen
+assert a == b == c and ma == mb == mc, seen
+assert db - da > 7.9 * (tb - ta) > 0 and dc - db > 7.9 * (tc - tb) > 0, seen
+assert 0.3 < rc / dc < 0.7, seen
+END
+checks=$((checks + 1))
+
 echo "completion order and full rounds repeat exactly"
 for policy in order=completion refill=full; do
     run a 4 --set admission.$policy --set admission.max_multiplier=6
