@@ -1,16 +1,16 @@
 #!/usr/bin/python3
-"""Where the generated tokens of a run went, step by step.
+"""Where the generated tokens and the seconds of a run went.
 
 Every generated token belongs to a candidate, and every candidate has one fate: trained,
 or one of the ways to be wasted.  The tokens are counted here from the token rows of the
 step files and must equal the trainer's own ledger exactly; otherwise this fails.
 
-Prints a table; writes waste.csv and waste.png into the run directory or --out.
+Prints the bill, as `dapo inspect RUN --waste` does; writes waste.csv, waste.png and
+waste.html, a report that opens without a network, into the run directory or --out.
 """
 
 import argparse
 import os
-import sys
 
 import matplotlib
 
@@ -20,7 +20,8 @@ import matplotlib.pyplot as plt
 from matplotlib.ticker import FuncFormatter, MaxNLocator, PercentFormatter
 import pandas as pd
 
-import runs
+import bill as bills
+import report
 
 COLORS = {
     "trained": "#2a7f62",
@@ -33,32 +34,14 @@ COLORS = {
 }
 
 
-def step_row(file):
-    """Tokens by fate of one step, from the rows; fails if the ledger says otherwise."""
-    billed = runs.ledger(file)["tokens"]
-    counted = runs.tokens_by_fate(file).reindex(billed.index, fill_value=0)
-    wrong = billed[billed != counted]
-    if len(wrong):
-        fate = wrong.index[0]
-        sys.exit(
-            f"{file.filename}: the ledger bills {billed[fate]} tokens to {fate}, "
-            f"the token rows hold {counted[fate]}"
-        )
-    return counted.astype("int64")
-
-
-def waste(run):
+def waste(bill):
     """One row per step: tokens by fate, their sum, and the part that was not trained."""
-    rows = {}
-    for step, path in runs.step_files(run):
-        with runs.open_step(path) as file:
-            rows[step] = step_row(file)
-    table = pd.DataFrame(rows).T.rename_axis("step")
-    fates = list(table.columns)
-    table["total"] = table[fates].sum(axis=1)
+    table = pd.DataFrame.from_dict(bill.steps, orient="index", columns=bill.fates)
+    table = table.rename_axis("step")
+    table["total"] = table[bill.fates].sum(axis=1)
     table["wasted"] = table["total"] - table["trained"]
     table["wasted_ratio"] = (table["wasted"] / table["total"]).fillna(0.0)
-    return table, fates
+    return table
 
 
 def bar_groups(table, most=120):
@@ -72,8 +55,8 @@ def bar_groups(table, most=120):
     return bars, each
 
 
-def plot(table, fates, title, path):
-    """Stacked bars of tokens per step, and the wasted share as a line."""
+def plot(table, fates, title):
+    """Stacked bars of tokens per step, and the wasted share as a line; the figure."""
     table, each = bar_groups(table)
     figure, axis = plt.subplots(figsize=(11, 5), layout="constrained")
     below = pd.Series(0.0, index=table.index)
@@ -121,36 +104,27 @@ def plot(table, fates, title, path):
         frameon=False,
     )
     axis.set_title(title)
-    figure.savefig(path, dpi=120)
-    plt.close(figure)
-
-
-def print_table(table, fates):
-    """The table for people: fates that occur, all steps, and their sum."""
-    shown = [fate for fate in fates if table[fate].sum() or fate == "trained"]
-    out = table[shown + ["total", "wasted_ratio"]].copy()
-    out["wasted_ratio"] = out["wasted_ratio"].map("{:.1%}".format)
-    total = table[shown + ["total"]].sum()
-    share = table["wasted"].sum() / max(1, table["total"].sum())
-    out.loc["sum"] = [*total, f"{share:.1%}"]
-    print(out.to_string())
-    print("every step's ledger equals its token rows")
+    return figure
 
 
 def main():
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("run", help="run directory")
-    parser.add_argument("--out", help="where to write waste.csv and waste.png")
+    parser.add_argument("--out", help="where to write waste.csv, waste.png, waste.html")
+    parser.add_argument("--html", help="another place for waste.html")
     args = parser.parse_args()
     out = args.out or args.run
+    page = args.html or os.path.join(out, "waste.html")
     os.makedirs(out, exist_ok=True)
-    table, fates = waste(args.run)
-    print_table(table, fates)
+    bill = bills.read(args.run)
+    print("\n".join(bills.lines(bill)))
+    table = waste(bill)
     table.to_csv(os.path.join(out, "waste.csv"))
-    title = f"Where the generated tokens went: {runs.name_of(args.run)}"
-    plot(table, fates, title, os.path.join(out, "waste.png"))
-    print(f"wrote {os.path.join(out, 'waste.csv')} and waste.png")
+    figure = plot(table, bill.fates, f"Where the generated tokens went: {bill.name}")
+    figure.savefig(os.path.join(out, "waste.png"), dpi=120)
+    report.write(bill, figure, page)
+    print(f"wrote {os.path.join(out, 'waste.csv')}, waste.png and {page}")
 
 
 if __name__ == "__main__":

@@ -28,4 +28,4 @@ with h5py.File(files[0]) as a, h5py.File(files[-1]) as b:
 print(f"held-out accuracy: {100 * before:.1f}% before, {100 * after:.1f}% after "
       f"{len(files)} steps")
 END
-echo "plots: $run/waste.png $run/curves.png"
+echo "plots: $run/waste.png $run/curves.png, report: $run/waste.html"

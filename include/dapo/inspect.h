@@ -45,6 +45,18 @@ struct inspect_step {
 int inspect_step(struct inspect_step *out, const char *path, struct fault *f);
 void inspect_step_free(struct inspect_step *s);
 
+/* Its candidates, in their order, and their completions: those of candidate c are rows
+ * c * size .. (c + 1) * size - 1, by member.  FAULT_DATA where the sums of lengths and
+ * verdicts are not the candidates', or a number is impossible.  inspect_rows_free gives
+ * the arrays back. */
+struct inspect_rows {
+    int64_t candidates, size;                                        /* size: G */
+    int64_t *index, *prompt, *fate, *replica, *n_correct, *n_tokens; /* [candidates] */
+    int64_t *owner, *length, *finish, *correct; /* [candidates * size] */
+};
+int inspect_rows(struct inspect_rows *out, const char *path, struct fault *f);
+void inspect_rows_free(struct inspect_rows *r);
+
 /* A checkpoint without its big arrays. */
 struct inspect_checkpoint {
     int64_t step, updates, cursor;

@@ -105,6 +105,7 @@ static int show_file(const char *path, struct fault *f)
 int cmd_inspect(struct cmd_env *e, struct fault *f)
 {
     struct stat st;
+    bool waste = cmd_flag(e, "--waste");
     int rc = cmd_rest(e, 1, 1, f);
 
     if (rc)
@@ -112,5 +113,7 @@ int cmd_inspect(struct cmd_env *e, struct fault *f)
     if (stat(e->argv[0], &st))
         return fault_set(f, FAULT_FILE, "%s: can't be opened: %s", e->argv[0],
                          strerror(errno));
+    if (waste)
+        return show_waste(e->argv[0], f);
     return S_ISDIR(st.st_mode) ? show_folder(e->argv[0], f) : show_file(e->argv[0], f);
 }

@@ -5,6 +5,8 @@
 #include "dapo/fault.h"
 
 int show_run(const char *dir, struct fault *f);
+/* What its tokens and seconds went into. */
+int show_waste(const char *dir, struct fault *f);
 int show_step(const char *path, struct fault *f);
 int show_checkpoint(const char *path, struct fault *f);
 int show_model(const char *dir, struct fault *f);

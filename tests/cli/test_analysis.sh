@@ -39,12 +39,85 @@ refused() {
 
 # Step 1 by hand: trained 5+7 and 0+11, all_wrong 50, cancelled 3, all_correct 4: 80.
 ok "$python" analysis/waste.py "$tmp/one"
-has '^1 +23 +4 +50 +0 +3 +80 +71\.2%'
+has '^ +1 +23 +4 +50 +0 +3 +80 +71\.2%$'
+has '^no seconds: there are step files without'
 line 1 "$tmp/one/waste.csv" "step,trained,all_correct,all_wrong,surplus,cancelled,\
 stale,failed,total,wasted,wasted_ratio"
 line 2 "$tmp/one/waste.csv" 1,23,4,50,0,3,0,0,80,57,0.7125
 [ "$(wc -l <"$tmp/one/waste.csv")" -eq 31 ] || die "waste.csv lacks steps"
 ok png "$tmp/one/waste.png"
+
+# The rest of its bill by hand.  Decode 8 s, of them 2 in empty slots and 0.5 of no fate
+# here, so 3/4 of each fate's; three replicas and a learner for 5 + 0.25 s.
+$python tests/cli/make_run.py "$tmp/first" 1
+ok "$python" analysis/waste.py "$tmp/first" --html "$tmp/page.html"
+while IFS= read -r row; do has "^$row"; done <<'X'
+run first: 1 steps, 4 ranks: 1 learn, 3 generate$
+effective . candidate groups +0\.400 \(2 of 5\)
+train . rollout tokens +0\.287$
+effective groups per second +0\.381$
+generated per trained token +3\.478 tokens
+cost of 1000 trained tokens +913\.043 rank-seconds
+tokens of the busiest replica +2\.025 of
+tokens of the idlest replica +0\.41[23] of
+decode time of the busiest +1\.500 of
+decode of trained +3\.000 +14\.3% +130\.4348
+decode of degenerate +1\.875 
+decode of surplus +0\.000 
+decode of cancelled +0\.750 
+decode of what goes on +0\.375 
+idle slots +2\.000 
+waiting for the last group +1\.000 
+ticks +0\.500 
+judging +0\.250 
+learner +2\.000 
+delivery +2\.000 
+publish +1\.000 
+files +1\.000 
+evaluation +0\.000 
+learners without a batch +2\.250 
+replicas without a step +3\.000 
+ranks x wall clock +21\.000 +100\.0%
+0 +1 +1 +50 +50 +87\.7%
+to 3.4 +2 +3 +26 +3 +5\.3%
+1 +1 +1 +4 +4 +7\.0%
+ +11 +1 +0 +0\.000 +50 +50$
+ +10 +2 +1 +0\.500 +15 +3$
+X
+[ ! -e "$tmp/first/waste.html" ] || die "the report is in two places"
+
+# The report is one file: it refers to nothing outside, and every plot is in it.
+ok "$python" - "$tmp/page.html" "$tmp/one/waste.html" <<'X'
+import base64, html.parser, io, sys
+import matplotlib.image
+
+class Page(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.images, self.text = [], ""
+    def handle_starttag(self, tag, attrs):
+        for name, value in attrs:
+            if name == "src":
+                assert tag == "img" and value.startswith("data:image/png;base64,")
+                self.images.append(base64.b64decode(value.split(",", 1)[1], validate=True))
+            assert name not in ("href", "srcset", "action"), (tag, name)
+        assert tag not in ("script", "link", "iframe", "object"), tag
+    def handle_data(self, data):
+        self.text += data
+
+for path, plots in zip(sys.argv[1:], (5, 4)): # without seconds one plot less
+    page = Page()
+    text = open(path, encoding="utf-8").read()
+    page.feed(text)
+    assert len(page.images) == plots, len(page.images)
+    assert "url(" not in text and "@import" not in text
+    for data in page.images:
+        image = matplotlib.image.imread(io.BytesIO(data))
+        assert image.shape[0] > 200 and image.std() > 0.05
+    for word in ("trained", "Relations", "Prompts", "Replicas"):
+        assert word in page.text, word
+    assert ("waiting for the last group" in page.text) == (plots == 5)
+X
 
 # A ledger that bills what no row holds is refused by name, and nothing is written.
 refused 'step-000003.h5: the ledger bills [0-9]+ tokens to trained, the token rows hold' \
@@ -55,7 +128,7 @@ ok "$python" analysis/curves.py "$tmp/one" "$tmp/two" --out "$tmp/both" --smooth
 has 'two +reward/accuracy +20 '
 has 'one +eval/average_at_n +4 +0\.125' # the one before the first step is the first
 [ "$(wc -l <"$tmp/both/curves.csv")" -eq 51 ] || die "curves.csv lacks steps"
-grep -q '^one,1,full,0.125,0.3333333333333333,2.5,' "$tmp/both/curves.csv" || die "curves.csv"
+grep -q '^one,1,full,0.125,1.0,4.0,3.0,0.3333333333333333,8.0,' "$tmp/both/curves.csv" || die "curves.csv"
 ok png "$tmp/both/curves.png"
 
 # What isn't a run, or not complete, is one sentence.
