@@ -6,7 +6,7 @@
 /* -- functions --------------------------------------------------------------------- */
 static bool is_trig(int fn)
 {
-    return fn <= FN_COTH;
+    return fn <= FN_COTH || fn == FN_CIS;
 }
 
 static bool takes_list(int fn)
@@ -127,6 +127,10 @@ static const struct node *apply(struct parser *p, int fn, const struct node *bas
             return logarithm(p, fn, x->kid[1], x->kid[0]);
         return logarithm(p, fn, base, x);
     }
+    if (fn == FN_CIS)
+        return tree_two(
+            p->m, NODE_POWER, tree_node(p->m, NODE_E, 0),
+            tree_two(p->m, NODE_PRODUCT, tree_node(p->m, NODE_I, 0), lower(p, x)));
     if (fn == FN_ABS)
         return tree_one(p->m, NODE_ABS, lower(p, x));
     if (takes_list(fn) && list)

@@ -71,6 +71,12 @@ static bool is_vowel(char c)
     return strchr("aeiouyAEIOUY", c) != NULL;
 }
 
+/* II, III, VII, but not IV, the power of a current. */
+static bool roman(const char *s, size_t n)
+{
+    return n > 1 && strspn(s, "IVX") == n && (n > 2 || s[1] == s[0]);
+}
+
 bool word_like(const char *s, size_t n, bool alone)
 {
     size_t upper = 0, vowels = 0, rising = 0;
@@ -80,11 +86,13 @@ bool word_like(const char *s, size_t n, bool alone)
         vowels += is_vowel(s[i]);
         rising += i && (s[i] | 32) > (s[i - 1] | 32);
     }
-    if (n == 2)
+    if (n == 2 && !roman(s, n))
         return in_list("is of to if no sq", s, n) && (alone || !upper);
     if (in_list("yes odd two one six ten all any the for and are not has red dne day "
                 "none true false even when with where such that",
                 s, n))
+        return true;
+    if (roman(s, n))
         return true;
     if (n < 2 || rising == n - 1 || (upper > 1 && upper < n))
         return false;
@@ -376,7 +384,7 @@ static void brace(struct lexer *l, char c)
             return;
         }
         l->open++;
-        l->is_text[l->open] = l->is_text[l->open - 1] | l->pending;
+        l->is_text[l->open] = (uint8_t)((l->is_text[l->open - 1] & ~128) | l->pending);
         if (l->pending != F_TEXT) {
             add(l, T_LBRACE, 0, 1);
         } else {

@@ -76,6 +76,7 @@ static const struct name table[] = {
     {"choose", T_CHOOSE, false, 0},
     {"circ", T_DEGREE, false, 0},
     {"circledast", T_SYMBOL, false, 0},
+    {"cis", T_FN, true, FN_CIS},
     {"cong", T_REL, false, REL_APPROX},
     {"conj", T_FN, false, FN_CONJ},
     {"coprod", T_BIG, false, 0},

@@ -12,7 +12,15 @@ static size_t digits(const char *s)
 /* A mark of thousands at s: its length. */
 static size_t thousands_mark(const char *s)
 {
-    return *s == ',' || *s == ' ' ? 1 : !strncmp(s, "{,}", 3) ? 3 : 0;
+    return *s == ',' || *s == ' ' || *s == '.' ? 1 : !strncmp(s, "{,}", 3) ? 3 : 0;
+}
+
+/* ,5 or ,56 and no more. */
+static bool decimal_comma(const char *s)
+{
+    size_t n = *s == ',' ? digits(s + 1) : 0;
+
+    return (n == 1 || n == 2) && s[n + 1] != ',';
 }
 
 /* Groups of three digits behind s[n], all with the same mark.  How far they go; n if
@@ -30,6 +38,9 @@ static size_t thousands(const char *s, size_t n, bool nested)
         zero |= s[end + mark] == '0';
         end += mark + 3;
     }
+    if (sign == '.' && !(end > n + 4 && !is_digit(s[end])) &&
+        !(end == n + 4 && !nested && decimal_comma(s + end)))
+        return n; /* 1.234.567 and 1.234,56, but not 1.234 */
     if (sign == ',' && ((nested && !zero) || (s[end] == ',' && is_digit(s[end + 1]))))
         return n;
     if (sign == ' ' && (s[end] == '/' || is_letter(s[end])))
@@ -99,6 +110,10 @@ size_t number_scan(const char *s, bool nested, uint8_t *flags)
         return 0;
     if (n)
         n = thousands(s, n, nested);
+    if (n > 4 && s[n - 4] == '.') {
+        *flags = F_COMMA;
+        return !nested && decimal_comma(s + n) ? n + 1 + digits(s + n + 1) : n;
+    }
     if (!strncmp(s + n, "{,}", 3) && is_digit(s[n + 3])) {
         *flags = F_COMMA;
         n += 3;
@@ -149,7 +164,7 @@ static bool take_apart(struct literal *x, const char *s, size_t len, uint8_t fla
     x->n = x->repeat = x->n_exponent = 0;
     x->places = -1;
     while (i < len && (is_digit(s[i]) || strchr("., {}", s[i]))) {
-        bool point = s[i] == '.' || (flags & F_COMMA && s[i] == ',');
+        bool point = s[i] == (flags & F_COMMA ? ',' : '.');
 
         if (!put_digits(x, s + i, 1))
             return false;

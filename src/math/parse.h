@@ -117,7 +117,7 @@ enum {
     F_SPACE = 1,   /* white space, or an edge of \text, before it */
     F_TEXT = 2,    /* inside \text or \mathrm */
     F_BOLD = 4,    /* inside \mathbf */
-    F_COMMA = 8,   /* number: {,} in it is a decimal comma */
+    F_COMMA = 8,   /* number: its point is a comma, 0{,}5 and 1.234,56 */
     F_CJK = 16,    /* word of Chinese or Japanese characters */
     F_COMMAND = 32 /* written with a backslash */
 };
@@ -138,7 +138,7 @@ const struct name *name_find(const char *s, size_t n);
 /* The longest known name that s[n] starts with (two letters at least). */
 const struct name *name_prefix(const char *s, size_t n, bool plain);
 /* Names that work like functions but are none in the tree. */
-enum { FN_LG = FN_COUNT, FN_LB, FN_ABS };
+enum { FN_LG = FN_COUNT, FN_LB, FN_ABS, FN_CIS };
 
 /* A number at s; its bytes, 0 if there is none.  `nested`: a comma separates here. */
 size_t number_scan(const char *s, bool nested, uint8_t *flags);
@@ -211,8 +211,8 @@ bool ends_item(const struct token *t);
 int phrase(const struct parser *p);
 /* The next n tokens as NODE_WORDS, or the set they name. */
 const struct node *parse_words(struct parser *p, int n);
-/* A letter that names a choice before the choice's text, "(D) Alina": the letter; NULL
- * without consuming if there is none. */
+/* A choice and its text, "(D) Alina": the letter; a choice and its value, "(B) 12": the
+ * call "choice" of letter and value.  NULL without consuming if there is none. */
 const struct node *parse_choice(struct parser *p);
 /* "where b is ...", behind an item: all the rest, as it is written. */
 bool at_explanation(const struct parser *p);
@@ -223,6 +223,8 @@ void lead_in(struct parser *p);
 /* -- units ------------------------------------------------------------------------- */
 /* A unit at the parser's place, consumed; NULL without consuming if there is none. */
 const struct unit *parse_unit(struct parser *p);
+/* Step over "per pound", "each": words behind a number that are no unit. */
+void skip_rate(struct parser *p);
 const struct unit *unit_currency(struct parser *p, int id);
 const struct unit *unit_degree(struct parser *p);
 const struct unit *unit_percent(struct parser *p);

@@ -121,7 +121,7 @@ static bool holds_atom(const struct parser *p, bool *comma, bool *sum)
 
 /* Whether the symbol is applied to the parentheses behind it rather than multiplied:
  * f, g, h with anything, P, Q with what is no sum (P(1+r)^t is money), any letter with
- * one atom or a list of arguments. */
+ * one atom or a list of arguments, but for the letters that multiply vectors. */
 static bool is_call(const struct parser *p, const char *name)
 {
     bool comma, sum, atom;
@@ -130,6 +130,9 @@ static bool is_call(const struct parser *p, const char *name)
     if (!at_kind(p, T_OPEN) || peek(p)->id != '(')
         return false;
     atom = holds_atom(p, &comma, &sum);
+    if (comma && (!strcmp(name, "\\lambda") || !strcmp(name, "\\mu") ||
+                  (n == 1 && strchr("tskrcmn", name[0]))))
+        return false; /* t(1,2,3): a multiple of a vector */
     if (atom || comma)
         return true;
     if (n == 1 && strchr("fghFGH", name[0]))
@@ -247,12 +250,10 @@ static const struct node *plain_accent(struct parser *p)
 /* \overline{AB}, \hat{x}: a symbol of that name; \bar{z}: the conjugate. */
 static const struct node *accent(struct parser *p)
 {
-    const struct token *t = peek(p), *in = peek_at(p, 1);
+    const struct token *t = peek(p);
     struct text name = {.n = 0}, group = {.n = 0};
     bool bar = token_is(p, t, "\\overline") || token_is(p, t, "\\bar");
 
-    if (bar && in->kind == T_LBRACE)
-        in = peek_at(p, 2);
     p->at++;
     if (!add(&name, p->s + t->at, t->len) || !add_group(p, &group))
         return NULL;

@@ -1,4 +1,5 @@
-/* touching.c - factors that touch: powers, mixed numbers, degrees, units behind them. */
+/* touching.c - factors that touch: powers, mixed numbers, degrees, units behind them.
+ */
 #include <string.h>
 
 #include "math/parse.h"
@@ -177,7 +178,11 @@ static const struct node *parse_postfix(struct parser *p)
     while (a) {
         int k = raised_degree(p);
 
-        if (k || at_kind(p, T_DEGREE)) {
+        if (!k && at_kind(p, T_DEGREE) && a->kind == NODE_SYMBOL) {
+            p->at++; /* f \circ g */
+            a = named(p, NODE_OPAQUE, "circ", (const struct node *[]){a, parse_atom(p)},
+                      2);
+        } else if (k || at_kind(p, T_DEGREE)) {
             p->at += k ? k : 1;
             a = degree(p, a);
         } else if (take(p, T_CARET)) {
@@ -207,6 +212,31 @@ static const struct node *priced(struct parser *p)
     return quantity(p, a, unit_currency(p, id));
 }
 
+/* "5 ft 6 in", "2 hours 30 minutes": more of the same kind, in the first one's unit. */
+static const struct node *compound(struct parser *p, const struct node *a)
+{
+    const struct node *b, *c;
+    struct node *ratio;
+    mpq_ptr q;
+
+    if (!a || !at_kind(p, T_NUMBER) || !enter(p))
+        return a;
+    b = parse_touching(p, false);
+    leave(p);
+    if (!b || b->kind != NODE_QUANTITY ||
+        memcmp(a->u.unit->power, b->u.unit->power, sizeof a->u.unit->power))
+        return NULL;
+    ratio = tree_node(p->m, NODE_NUMBER, 0);
+    q = ratio ? tree_literal(p->m) : NULL;
+    if (!q)
+        return NULL;
+    mpq_div(q, b->u.unit->factor, a->u.unit->factor);
+    ratio->u.number.q = q;
+    ratio->u.number.places = -1;
+    c = tree_two(p->m, NODE_PRODUCT, b->kid[0], ratio);
+    return quantity(p, tree_two(p->m, NODE_SUM, a->kid[0], c), a->u.unit);
+}
+
 const struct node *parse_touching(struct parser *p, bool argument)
 {
     int base = p->top;
@@ -226,11 +256,10 @@ const struct node *parse_touching(struct parser *p, bool argument)
                 return NULL;
             continue;
         }
-        if (!argument && (u = parse_unit(p))) {
-            const struct node *a = product_of(p, base);
-
-            return quantity(p, a, u);
-        }
+        if (!argument)
+            skip_rate(p);
+        if (!argument && (u = parse_unit(p)))
+            return compound(p, quantity(p, product_of(p, base), u));
         b = p->m->over ? NULL : spaced_fraction(p);
         if (!b) {
             if (p->m->over || !starts_factor(p))

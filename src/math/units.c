@@ -82,7 +82,7 @@ static const struct row table[] = {
     {"kPa", {MASS(1), LENGTH(-1), TIME(-2)}, 1000, 1, 0},
     {"atm", {MASS(1), LENGTH(-1), TIME(-2)}, 101325, 1, WEAK},
     {"V volt volts", {MASS(1), LENGTH(2), TIME(-3), CURRENT(-1)}, 1, 1, 0},
-    {"ohm ohms Ω", {MASS(1), LENGTH(2), TIME(-3), CURRENT(-2)}, 1, 1, 0},
+    {"ohm ohms \\Omega", {MASS(1), LENGTH(2), TIME(-3), CURRENT(-2)}, 1, 1, 0},
     {"A amp amps ampere amperes", {CURRENT(1)}, 1, 1, EXACT},
     {"C coulomb coulombs", {CURRENT(1), TIME(1)}, 1, 1, EXACT},
     {"T tesla", {MASS(1), TIME(-2), CURRENT(-1)}, 1, 1, EXACT},
@@ -217,7 +217,7 @@ static bool is_word(const struct token *t)
 /* ^2, ^{-1}, the 2 of cm2: the exponent; 1 without one. */
 static int exponent(struct parser *p)
 {
-    const struct token *t = peek(p), *n = t;
+    const struct token *t = peek(p), *n;
     bool braced, minus, glued = t->kind == T_NUMBER && !(t->flags & F_SPACE);
     int skip = 0;
 
@@ -255,7 +255,7 @@ static bool simple(struct making *k, int sign, bool letters)
     struct parser *p = k->p;
     int start = p->at, power = raised(p);
     const struct token *t = peek(p);
-    bool letter = letters && t->kind == T_SYMBOL && !(t->flags & F_COMMAND);
+    bool letter = letters && t->kind == T_SYMBOL;
     const struct row *r = is_word(t) || letter
                               ? find(p->s + t->at, t->len, t->flags & F_TEXT || letter)
                               : NULL;
@@ -361,6 +361,13 @@ static void skip_words(struct parser *p)
     }
 }
 
+void skip_rate(struct parser *p)
+{
+    if (at_kind(p, T_WORD) &&
+        token_in(p, peek(p), "per each apiece total altogether 每 共"))
+        skip_words(p);
+}
+
 static const struct unit *finish(struct making *k)
 {
     k->u->name = tree_name(k->p->m, k->name, k->n_name);
@@ -435,6 +442,15 @@ static bool speed(const struct parser *p)
            token_in(p, u, "s h L m kg mol min cm ml mL");
 }
 
+/* 12 \Omega and nothing behind it. */
+static bool ohm(const struct parser *p)
+{
+    const struct token *t = peek(p);
+
+    return token_is(p, t, "\\Omega") && p->at && t[-1].kind == T_NUMBER &&
+           ends_item(peek_at(p, 1));
+}
+
 const struct unit *parse_unit(struct parser *p)
 {
     struct making k = {.p = p};
@@ -445,7 +461,7 @@ const struct unit *parse_unit(struct parser *p)
         p->at++;
         return unit_currency(p, id);
     }
-    if ((!is_word(t) && !speed(p)) || token_in(p, t, stop_words))
+    if ((!is_word(t) && !speed(p) && !ohm(p)) || token_in(p, t, stop_words))
         return NULL;
     k.u = unit_new(p, &k.factor);
     if (!k.u)

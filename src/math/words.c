@@ -103,31 +103,44 @@ static const struct node *known_words(struct parser *p, const struct node *a)
     return a;
 }
 
-/* A letter that names a choice before the choice's text: "(D) Alina", "B. cos".  The
- * choice without its text. */
+/* Tokens of the letter of a choice and its punctuation: "(D)", "B.", "B)", \text{B}
+ * before Chinese; 0 if there is none. */
+static int choice_letter(const struct parser *p)
+{
+    int k = at_kind(p, T_OPEN) && peek(p)->id == '(';
+    const struct token *t = peek_at(p, k), *behind = peek_at(p, k + 1);
+
+    if (t->kind != T_SYMBOL || t->len != 1 || p->s[t->at] < 'A' || p->s[t->at] > 'H')
+        return 0;
+    if (behind->kind == T_CLOSE && behind->id == ')')
+        return k + 2;
+    if (k)
+        return 0;
+    return behind->kind == T_DOT ? 2 : behind->flags & F_CJK ? 1 : 0;
+}
+
 const struct node *parse_choice(struct parser *p)
 {
-    bool bracket = at_kind(p, T_OPEN);
-    const struct token *t = peek_at(p, bracket), *behind = peek_at(p, 1 + bracket);
-    const struct node *a;
-    int at = p->at;
+    int n = choice_letter(p), base = p->top;
+    const struct token *t = peek_at(p, n == 3), *rest = peek_at(p, n);
+    const struct node *kid[2];
+    bool spaced = rest->flags & F_SPACE || t->flags & F_TEXT ||
+                  (n == 3 && (rest->kind == T_NUMBER || rest->kind == T_CURRENCY));
 
-    if (t->kind != T_SYMBOL || !is_upper(p->s[t->at]) || t->len != 1 ||
-        p->s[t->at] > 'H')
+    if (!n || rest->kind == T_END)
         return NULL;
-    if (bracket ? behind->kind != T_CLOSE
-                : behind->kind != T_DOT && !(behind->flags & F_CJK))
-        return NULL;
-    p->at += 1 + bracket + (bracket || behind->kind == T_DOT);
-    if (!at_kind(p, T_WORD) && !at_kind(p, T_SYMBOL)) {
-        p->at = at;
-        return NULL;
+    kid[0] = named(p, NODE_SYMBOL, (char[]){p->s[t->at], 0}, NULL, 0);
+    if (rest->kind == T_WORD ||
+        (rest->kind == T_SYMBOL && (n == 1 || peek_at(p, n + 1)->kind == T_WORD))) {
+        p->at = p->n_tok; /* a text that says which letter it is */
+        return kid[0];
     }
-    p->at = at + bracket;
-    a = named(p, NODE_SYMBOL, (char[]){p->s[t->at], 0}, NULL, 0);
-    while (a && !at_kind(p, T_END))
-        p->at++;
-    return a;
+    if (!spaced && !(n == 2 && at_kind(p, T_SYMBOL)))
+        return NULL;
+    p->at += n;
+    kid[1] = parse_items(p);
+    p->top = base;
+    return named(p, NODE_CALL, "choice", kid, 2);
 }
 
 const struct node *parse_words(struct parser *p, int n)

@@ -1,7 +1,7 @@
 /* test_parse_names.c - what an answer is read as, calls, symbols and units: input and
  * tree.
  *
- * The trees are written by hand, from the conventions of tree.h; where LaTeX and the
+ * Each tree was checked by hand against the conventions of tree.h; where LaTeX and the
  * likely meaning differ, the row says which reading is taken.
  */
 #include "check.h"
@@ -10,6 +10,10 @@
 static void calls(void)
 {
     static const struct row rows[] = {
+        {"(1, -2) + t(3,4)", "(sum (list '()' 1 -2) (product t (list '()' 3 4)))"},
+        {"(f \\circ g)(x)", "(product (opaque \"circ\" f g) x)"},
+        {"x(t)=e^{-t}\\cos t",
+         "(relation = (call \"x\" t) (product (power e (negate t)) (function cos t)))"},
         {"f(x)", "(call \"f\" x)"},
         {"f(x+1)", "(call \"f\" (sum x 1))"},
         {"f(x,y)", "(call \"f\" x y)"},
@@ -35,6 +39,9 @@ static void calls(void)
 static void symbols(void)
 {
     static const struct row rows[] = {
+        {"f \\circ g", "(opaque \"circ\" f g)"},
+        {"IV", "(product I V)"},
+        {"x 2", "(product x 2)"},
         {"x", "x"},
         {"\\alpha", "\\alpha"},
         {"\\theta", "\\theta"},
@@ -101,6 +108,7 @@ static void percent(void)
 static void money(void)
 {
     static const struct row rows[] = {
+        {"\\$2.50 per pound", "(quantity [usd] 5/2)"},
         {"\\$36", "(quantity [usd] 36)"},
         {"$36", "(quantity [usd] 36)"},
         {"\\$ 139", "(quantity [usd] 139)"},
@@ -132,6 +140,9 @@ static void money(void)
 static void lengths_areas_masses(void)
 {
     static const struct row rows[] = {
+        {"5 \\text{ ft } 6 \\text{ in}", "(quantity [ft] (sum 5 (product 6 1/12)))"},
+        {"1.2 \\mathrm{~kg} \\cdot \\mathrm{m} / \\mathrm{s}",
+         "(quantity [kg*m/s] 6/5)"},
         {"10 cm", "(quantity [cm] 10)"},
         {"10cm", "(quantity [cm] 10)"},
         {"10 m", "(quantity [m] 10)"},
@@ -170,6 +181,16 @@ static void lengths_areas_masses(void)
 static void rates_and_times(void)
 {
     static const struct row rows[] = {
+        {"3.0 \\times 10^8 \\mathrm{~m/s}",
+         "(quantity [m/s] (product 3 (power 10 8)))"},
+        {"2.998\\times10^{8}\\,\\mathrm{m\\,s^{-1}}",
+         "(quantity [m*s^-1] (product 1499/500 (power 10 8)))"},
+        {"2 \\text{ hours } 30 \\text{ minutes}",
+         "(quantity [h] (sum 2 (product 30 1/60)))"},
+        {"25 \\text{ mi/hr}", "(quantity [mi/h] 25)"},
+        {"12 \\Omega", "(quantity [ohm] 12)"},
+        {"4.5\\times 10^{33} \\text{ erg/s}",
+         "(quantity [erg/s] (product 9/2 (power 10 33)))"},
         {"45\\text{ mph}", "(quantity [mph] 45)"},
         {"60 km/h", "(quantity [km/h] 60)"},
         {"9.8 m/s^2", "(quantity [m/s^2] 49/5)"},

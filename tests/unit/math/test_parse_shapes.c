@@ -1,7 +1,7 @@
 /* test_parse_shapes.c - what an answer is read as, what is above scalars: input and
  * tree.
  *
- * The trees are written by hand, from the conventions of tree.h; where LaTeX and the
+ * Each tree was checked by hand against the conventions of tree.h; where LaTeX and the
  * likely meaning differ, the row says which reading is taken.
  */
 #include "check.h"
@@ -206,6 +206,8 @@ static void tuples_and_vectors(void)
 static void matrices(void)
 {
     static const struct row rows[] = {
+        {"\\begin{pmatrix}1&2\\\\3&4\\end{pmatrix}^{-1}",
+         "(power (matrix 2x2 1 2 3 4) -1)"},
         {"\\begin{pmatrix} 1 & 2 \\\\ 3 & 4 \\end{pmatrix}", "(matrix 2x2 1 2 3 4)"},
         {"\\begin{bmatrix}1&2\\\\3&4\\end{bmatrix}", "(matrix 2x2 1 2 3 4)"},
         {"\\begin{pmatrix} -1/3 \\\\ 2/3 \\\\ 5/3 \\end{pmatrix}",
@@ -257,6 +259,14 @@ static void ratios_and_times_of_day(void)
 static void choices(void)
 {
     static const struct row rows[] = {
+        {"\\textbf{(B)}\\ 12", "(call \"choice\" B 12)"},
+        {"(B) 12", "(call \"choice\" B 12)"},
+        {"B) 12", "(call \"choice\" B 12)"},
+        {"A. 3", "(call \"choice\" A 3)"},
+        {"(A)(B)", "(product A B)"},
+        {"A(B+1)", "(product A (sum B 1))"},
+        {"I, III", "(list I (words \"iii\"))"},
+        {"II and III", "(list (words \"ii\") (words \"iii\"))"},
         {"A", "A"},
         {"E", "E"},
         {"\\text{(B)}", "B"},
@@ -339,6 +349,9 @@ static void surroundings(void)
 static void opaque_heads(void)
 {
     static const struct row rows[] = {
+        {"f(n)=n \\text{ for all } n",
+         "(opaque \"if\" (relation = (call \"f\" n) n) n)"},
+        {"0.999\\ldots", "(product 999/1000 (opaque \"...\"))"},
         {"\\sum_{k=0}^{n-1} F_k F_{n-k-1}",
          "(opaque \"\\sum_^\" (relation = k 0) (sum n -1) (product F_k F_n-k-1))"},
         {"\\sum_{i=1}^{n} i", "(opaque \"\\sum_^\" (relation = i 1) n i)"},

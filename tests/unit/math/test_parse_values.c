@@ -1,7 +1,7 @@
 /* test_parse_values.c - what an answer is read as, numbers and functions: input and
  * tree.
  *
- * The trees are written by hand, from the conventions of tree.h; where LaTeX and the
+ * Each tree was checked by hand against the conventions of tree.h; where LaTeX and the
  * likely meaning differ, the row says which reading is taken.
  */
 #include "check.h"
@@ -10,6 +10,8 @@
 static void integers(void)
 {
     static const struct row rows[] = {
+        {"1.000.000", "1000000"},
+        {"12\\,000", "12000"},
         {"0", "0"},
         {"5", "5"},
         {"-5", "-5"},
@@ -46,6 +48,8 @@ static void integers(void)
 static void decimals(void)
 {
     static const struct row rows[] = {
+        {"1.234,56", "30864/25"},
+        {"1.234", "617/500"},
         {"0.5", "1/2"},
         {".5", "1/2"},
         {"-.25", "-1/4"},
@@ -301,6 +305,11 @@ static void logarithms(void)
 static void trigonometry(void)
 {
     static const struct row rows[] = {
+        {"2\\operatorname{cis}\\frac{\\pi}{3}",
+         "(product 2 (power e (product i (quotient pi 3))))"},
+        {"\\arctan\\frac{1}{2}", "(function arctan (quotient 1 2))"},
+        {"\\sin\\alpha\\cos\\beta",
+         "(product (function sin \\alpha) (function cos \\beta))"},
         {"\\sin x", "(function sin x)"},
         {"\\sin^2 x", "(power (function sin x) 2)"},
         {"\\sin ^{2} \\theta", "(power (function sin \\theta) 2)"},
