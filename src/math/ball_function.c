@@ -15,8 +15,7 @@ static bool below_2exp(const acb_t x, slong e)
     return ok;
 }
 
-/* -- sine, cosine and their quotients
- * ---------------------------------------------------- */
+/* -- sine, cosine and their quotients ------------------------------------------- */
 /* Of q pi by its own functions: sin(pi / 6) is exactly 1/2. */
 static void sine_cosine_turn(struct ball *w, mpq_srcptr q, acb_t s, acb_t c)
 {
@@ -96,8 +95,7 @@ static enum value trigonometric(struct ball *w, enum fn fn, const struct node *u
     return v;
 }
 
-/* -- inverse functions
- * ------------------------------------------------------------------- */
+/* -- inverse functions ---------------------------------------------------------- */
 /* x = pi/2 - x */
 static void complement(struct ball *w, acb_t x)
 {
@@ -148,8 +146,7 @@ static enum value inverse(struct ball *w, enum fn fn, acb_t x)
     return ball_spend_function(w, 4) ? VALUE_OK : VALUE_PASS;
 }
 
-/* -- logarithms
- * -------------------------------------------------------------------------- */
+/* -- logarithms ----------------------------------------------------------------- */
 /* At a point of integers: of rational numbers. */
 static enum value log_exact(struct ball *w, const struct node *u, acb_t out)
 {
@@ -212,8 +209,7 @@ static enum value exponential(struct ball *w, const struct node *u, acb_t out)
     return v;
 }
 
-/* -- parts of numbers
- * ---------------------------------------------------------------------- */
+/* -- parts of numbers ----------------------------------------------------------- */
 static enum value part(struct ball *w, enum fn fn, acb_t x)
 {
     arb_ptr re = acb_realref(x), im = acb_imagref(x);

@@ -154,8 +154,7 @@ static bool power(struct work *w, const struct node *a, struct size *out)
     return ok;
 }
 
-/* -- sines and cosines of rational multiples of pi
- * ---------------------------------------- */
+/* -- sines and cosines of rational multiples of pi ------------------------------ */
 static unsigned long phi(unsigned long n)
 {
     unsigned long r = n;
@@ -227,8 +226,7 @@ static bool trigonometric(struct work *w, enum fn fn, const struct node *u,
     return true;
 }
 
-/* -- functions
- * ------------------------------------------------------------------------------ */
+/* -- functions ------------------------------------------------------------------ */
 static bool logarithm(struct work *w, const struct node *u, struct size *out)
 {
     mpq_ptr q = rational_take(w->s);

@@ -8,7 +8,11 @@ static struct math_result answer(enum math_verdict v, enum math_step step)
 
 #ifdef HAVE_FLINT
 
-enum { POINTS = 8, PROOF_POINTS = 3 };
+enum {
+    POINTS = 8,
+    PROOF_POINTS = 3,
+    LEAST_BITS = 128 /* of agreement, absolute and relative */
+};
 
 /* What two trees at one point have shown. */
 enum relation {
@@ -71,8 +75,7 @@ static enum relation patiently(struct pair *p)
     return r;
 }
 
-/* -- refutation
- * ------------------------------------------------------------------------ */
+/* -- refutation ----------------------------------------------------------------- */
 /* DISJOINT, HOPELESS, NOWHERE; OVERLAP with a set of the points that showed it. */
 static enum relation refute(struct pair *p, unsigned *good)
 {
@@ -92,8 +95,20 @@ static enum relation refute(struct pair *p, unsigned *good)
     return *good ? OVERLAP : NOWHERE;
 }
 
-/* -- proof
- * ------------------------------------------------------------------------------ */
+/* -- proof ---------------------------------------------------------------------- */
+/* |x| < 2^-bits */
+static bool below(const acb_t x, slong bits)
+{
+    mag_t size;
+    bool ok;
+
+    mag_init(size);
+    acb_get_mag(size, x);
+    ok = mag_cmp_2exp_si(size, -bits) < 0;
+    mag_clear(size);
+    return ok;
+}
+
 /* OVERLAP: |a - b| < 2^-bits, so they are equal at this point of integers. */
 static enum relation within(struct pair *p, double bits)
 {
@@ -101,17 +116,11 @@ static enum relation within(struct pair *p, double bits)
 
     for (slong prec = need + 64; prec <= MAX_PROOF + 64; prec = prec * 2 + 64) {
         enum relation r = at_point(p, prec);
-        bool close;
-        mag_t size;
 
         if (r != OVERLAP)
             return r;
         acb_sub(p->x, p->x, p->y, prec);
-        mag_init(size);
-        acb_get_mag(size, p->x);
-        close = mag_cmp_2exp_si(size, -need) < 0;
-        mag_clear(size);
-        if (close)
+        if (below(p->x, need))
             return OVERLAP;
     }
     return HOPELESS;
@@ -141,32 +150,37 @@ static enum relation prove(struct pair *p)
     return HOPELESS;
 }
 
-/* -- numeric acceptance
- * -------------------------------------------------------------------- */
-/* Whether the difference x - y, a ball around 0, is below 2^-bits of the larger of 1,
- * |x| and |y|, and both are as accurate as that where they are small. */
+/* -- numeric acceptance --------------------------------------------------------- */
+/* |d| < 2^-bits |x|; true of an x that may be 0. */
+static bool below_part(const acb_t d, const acb_t x, slong bits)
+{
+    mag_t size, part;
+    bool ok;
+
+    mag_init(size);
+    mag_init(part);
+    acb_get_mag(size, d);
+    acb_get_mag_lower(part, x);
+    mag_mul_2exp_si(part, part, -bits);
+    ok = acb_contains_zero(x) || mag_cmp(size, part) < 0;
+    mag_clear(size);
+    mag_clear(part);
+    return ok;
+}
+
+/* Whether the difference x - y, a ball around 0, is below 2^-bits of the larger of 1
+ * and |x|; and so small both absolutely (of numbers beyond the precision) and against a
+ * value other than 0 (of numbers far below it) that they aren't just neighbours. */
 static bool agree(struct pair *p, slong bits)
 {
-    mag_t difference, size, other;
     acb_t d;
     bool ok;
 
     acb_init(d);
-    mag_init(difference);
-    mag_init(size);
-    mag_init(other);
     acb_sub(d, p->x, p->y, NUMERIC_BITS);
-    acb_get_mag(difference, d);
-    acb_get_mag(size, p->x);
-    acb_get_mag(other, p->y);
-    mag_max(size, size, other);
-    mag_one(other);
-    mag_max(size, size, other);
-    mag_mul_2exp_si(size, size, -bits);
-    ok = mag_cmp(difference, size) < 0;
-    mag_clear(difference);
-    mag_clear(size);
-    mag_clear(other);
+    ok = below(d, bits) || (!acb_contains_zero(p->x) && below_part(d, p->x, bits));
+    ok = ok && below(d, LEAST_BITS) && below_part(d, p->x, LEAST_BITS) &&
+         below_part(d, p->y, LEAST_BITS);
     acb_clear(d);
     return ok;
 }
@@ -246,8 +260,7 @@ struct math_result ball_compare(struct scalar *s, const struct node *a,
     return r;
 }
 
-/* -- decimals
- * ----------------------------------------------------------------------------- */
+/* -- decimals ------------------------------------------------------------------- */
 /* out = half a unit of the sixth decimal; below 1/16 as much smaller as d is. */
 static void tolerance(arb_t out, const arb_t d, slong prec)
 {
@@ -294,8 +307,7 @@ enum math_verdict ball_decimal(struct scalar *s, const struct node *a, mpq_srcpt
     return v;
 }
 
-/* -- order and proportion
- * ----------------------------------------------------------------- */
+/* -- order and proportion ------------------------------------------------------- */
 bool ball_sign(struct scalar *s, const struct node *a, const struct node *b, int *sign)
 {
     struct pair p;

@@ -12,8 +12,7 @@ static struct residues half(const struct modular *w, struct residues r)
     return residues_mul(r, residues_all(w->f->half));
 }
 
-/* -- sine and cosine, circular and hyperbolic
- * ------------------------------------------- */
+/* -- sine and cosine, circular and hyperbolic ----------------------------------- */
 /* *s = sin u and *c = cos u from e^{iu}; sinh and cosh from e^u. */
 static void sine_cosine(struct modular *w, const struct node *u, bool circular,
                         struct residues *s, struct residues *c)
@@ -53,8 +52,7 @@ static struct residues trigonometric(struct modular *w, enum fn fn,
     }
 }
 
-/* -- their inverses
- * -------------------------------------------------------------------- */
+/* -- their inverses ------------------------------------------------------------- */
 static struct residues turn(struct modular *w, long k)
 {
     struct residues r = residues_mul(
@@ -104,8 +102,7 @@ static struct residues complement(struct modular *w, struct residues r)
     return residues_add(turn(w, FIELD_ANGLES / 2), residues_negate(r));
 }
 
-/* -- logarithms
- * ------------------------------------------------------------------------ */
+/* -- logarithms ----------------------------------------------------------------- */
 struct log_work {
     struct modular *w;
     struct residues sum;
@@ -185,8 +182,7 @@ static struct residues logarithm(struct modular *w, const struct node *a)
     return r;
 }
 
-/* -- all
- * ------------------------------------------------------------------------------- */
+/* -- all ------------------------------------------------------------------------ */
 /* gcd, lcm, max and min don't depend on the order of their arguments. */
 static struct residues by_arguments(struct modular *w, const struct node *a)
 {

@@ -338,8 +338,7 @@ struct residues modular_exp(struct modular *w, const struct node *u, bool times_
     return r;
 }
 
-/* -- powers
- * ----------------------------------------------------------------------------- */
+/* -- powers --------------------------------------------------------------------- */
 struct power_work {
     struct modular *w;
     struct residues r;

@@ -32,8 +32,7 @@ static bool is_integer(mpq_srcptr q)
     return !mpz_cmp_ui(mpq_denref(q), 1);
 }
 
-/* Whether x op y stays within MAX_BITS; charges for it and its gcd. */
-static bool fits(struct scalar *s, mpq_srcptr x, mpq_srcptr y)
+bool rational_fits(struct scalar *s, mpq_srcptr x, mpq_srcptr y)
 {
     size_t bits = rational_bits(x) + rational_bits(y), limbs = bits / 64;
 
@@ -49,7 +48,7 @@ static enum value fold(struct scalar *s, const struct node *a, const struct poin
 
     for (int i = 1; v == VALUE_OK && i < a->n; i++) {
         v = value(s, a->kid[i], at, t);
-        if (v == VALUE_OK && !fits(s, out, t))
+        if (v == VALUE_OK && !rational_fits(s, out, t))
             v = VALUE_PASS;
         if (v != VALUE_OK)
             break;
@@ -283,7 +282,7 @@ static enum value function_of_two(struct scalar *s, enum fn fn, mpq_ptr x, mpq_p
 {
     bool integers = is_integer(x) && is_integer(y);
 
-    if (!fits(s, x, y))
+    if (!rational_fits(s, x, y))
         return VALUE_PASS;
     switch (fn) {
     case FN_LOG:
@@ -311,6 +310,29 @@ static enum value function_of_two(struct scalar *s, enum fn fn, mpq_ptr x, mpq_p
     }
 }
 
+/* out = a mod n or gcd(a, n) of an a too large to have. */
+static bool large_by(struct scalar *s, const struct node *a, const struct node *n,
+                     bool gcd, mpq_ptr out)
+{
+    mpq_ptr q = rational_take(s);
+    bool ok = q && value(s, n, NULL, q) == VALUE_OK && rational_remainder(s, a, q, out);
+
+    if (ok && gcd)
+        mpz_gcd(mpq_numref(out), mpq_numref(out), mpq_numref(q));
+    if (q)
+        rational_give(s, 1);
+    return ok;
+}
+
+static bool large(struct scalar *s, const struct node *a, mpq_ptr out)
+{
+    bool gcd = a->u.fn == FN_GCD;
+
+    return a->n == 2 && (gcd || a->u.fn == FN_MOD) &&
+           (large_by(s, a->kid[0], a->kid[1], gcd, out) ||
+            (gcd && large_by(s, a->kid[1], a->kid[0], gcd, out)));
+}
+
 static enum value function(struct scalar *s, const struct node *a,
                            const struct point *at, mpq_ptr out)
 {
@@ -329,7 +351,7 @@ static enum value function(struct scalar *s, const struct node *a,
             v = function_of_two(s, fn, out, y);
     }
     rational_give(s, 1);
-    return v;
+    return v == VALUE_PASS && large(s, a, out) ? VALUE_OK : v;
 }
 
 bool rational_unit(const struct unit *u, mpq_ptr factor, bool *degrees)
@@ -384,7 +406,7 @@ static enum value pair(struct scalar *s, const struct node *a, const struct poin
         v = w;
     if (v == VALUE_OK && a->kind == NODE_BINOMIAL)
         v = binomial(s, out, y);
-    else if (v == VALUE_OK && fits(s, out, y))
+    else if (v == VALUE_OK && rational_fits(s, out, y))
         mpq_div(out, out, y);
     else if (v == VALUE_OK)
         v = VALUE_PASS;
@@ -439,102 +461,4 @@ enum value rational_value(struct scalar *s, const struct node *a,
                           const struct point *at, mpq_ptr out)
 {
     return value(s, a, at, out);
-}
-
-/* q = the sum of the kids' turns; all must be turns. */
-static bool turn_sum(struct scalar *s, const struct node *a, mpq_ptr q)
-{
-    mpq_ptr t = rational_take(s);
-    bool ok = t && rational_turn(s, a->kid[0], q);
-
-    for (int i = 1; ok && i < a->n; i++) {
-        ok = rational_turn(s, a->kid[i], t) && fits(s, q, t);
-        if (ok)
-            mpq_add(q, q, t);
-    }
-    if (t)
-        rational_give(s, 1);
-    return ok;
-}
-
-/* q = the product of the kids: one a turn, the others rational. */
-static bool turn_product(struct scalar *s, const struct node *a, mpq_ptr q)
-{
-    mpq_ptr t = rational_take(s);
-    int turns = 0;
-    bool ok = t;
-
-    mpq_set_ui(q, 1, 1);
-    for (int i = 0; ok && i < a->n; i++) {
-        enum value v = value(s, a->kid[i], NULL, t);
-
-        if (v != VALUE_OK) {
-            turns++;
-            ok = v == VALUE_PASS && turns == 1 && rational_turn(s, a->kid[i], t);
-        }
-        ok = ok && fits(s, q, t);
-        if (ok)
-            mpq_mul(q, q, t);
-    }
-    if (t)
-        rational_give(s, 1);
-    return ok && turns == 1;
-}
-
-static bool turn_quotient(struct scalar *s, const struct node *a, mpq_ptr q)
-{
-    mpq_ptr t = rational_take(s);
-    bool ok = t && rational_turn(s, a->kid[0], q) &&
-              value(s, a->kid[1], NULL, t) == VALUE_OK && mpq_sgn(t) && fits(s, q, t);
-
-    if (ok)
-        mpq_div(q, q, t);
-    if (t)
-        rational_give(s, 1);
-    return ok;
-}
-
-static bool turn_quantity(struct scalar *s, const struct node *a, mpq_ptr q)
-{
-    mpq_ptr t = rational_take(s);
-    bool degrees = false;
-    bool ok = t && rational_unit(a->u.unit, t, &degrees) &&
-              (degrees ? value(s, a->kid[0], NULL, q) == VALUE_OK
-                       : rational_turn(s, a->kid[0], q)) &&
-              fits(s, q, t);
-
-    if (ok)
-        mpq_mul(q, q, t);
-    if (t)
-        rational_give(s, 1);
-    return ok;
-}
-
-bool rational_turn(struct scalar *s, const struct node *a, mpq_ptr q)
-{
-    if (!fuel_spend(s->math, 10))
-        return false;
-    switch (a->kind) {
-    case NODE_NUMBER:
-        mpq_set_ui(q, 0, 1);
-        return !mpq_sgn(a->u.number.q);
-    case NODE_PI:
-        mpq_set_ui(q, 1, 1);
-        return true;
-    case NODE_NEGATE:
-        if (!rational_turn(s, a->kid[0], q))
-            return false;
-        mpq_neg(q, q);
-        return true;
-    case NODE_SUM:
-        return turn_sum(s, a, q);
-    case NODE_PRODUCT:
-        return turn_product(s, a, q);
-    case NODE_QUOTIENT:
-        return turn_quotient(s, a, q);
-    case NODE_QUANTITY:
-        return turn_quantity(s, a, q);
-    default:
-        return false;
-    }
 }

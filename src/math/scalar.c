@@ -21,8 +21,7 @@ static struct scalar *scalar_of(struct math *m)
     return s;
 }
 
-/* -- infinity
- * -------------------------------------------------------------------------- */
+/* -- infinity ------------------------------------------------------------------- */
 /* +1 or -1 if the tree is infinity times a rational number, else 0. */
 static int infinite(struct scalar *s, const struct node *a)
 {
@@ -76,8 +75,7 @@ static struct math_result compare_infinite(struct scalar *s, const struct node *
     return result(s->math, MATH_UNKNOWN, MATH_STEP_UNDECIDED);
 }
 
-/* -- decimals
- * -------------------------------------------------------------------------- */
+/* -- decimals ------------------------------------------------------------------- */
 /* A decimal as it was written, with or without a sign. */
 static bool bare_decimal(const struct node *a)
 {
@@ -112,8 +110,7 @@ static bool decimals_agree(struct scalar *s, mpq_srcptr x, mpq_srcptr y)
     return near;
 }
 
-/* -- the steps
- * ------------------------------------------------------------------------- */
+/* -- the steps ------------------------------------------------------------------ */
 /* Exact rationals; then the decimal rule where one side is a decimal and the other a
  * constant.  UNKNOWN/NONE: passes on. */
 static struct math_result compare_exact(struct scalar *s, const struct node *a,

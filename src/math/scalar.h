@@ -1,6 +1,6 @@
 /* scalar.h - private to the ladder of scalar.c: what its steps share.
  *
- * rational.c, factor.c   exact rational numbers, their small primes
+ * rational.c, factor.c, remainder.c   exact rational numbers, primes, remainders
  * field.c     the prime field, its roots of unity and square roots
  * modular.c, modular_power.c, modular_function.c   a tree at random points of the field
  * point.c     random points for what follows
@@ -120,15 +120,20 @@ void rational_give(struct scalar *s, int n);
  * values of a point.  VALUE_PASS: not rational, or not known to be. */
 enum value rational_value(struct scalar *s, const struct node *a,
                           const struct point *at, mpq_ptr out);
-/* Whether the constant a is q * pi with an exact q: an angle of known sine. */
+/* Whether the constant a is q * pi with an exact q: an angle of known sine (turn.c). */
 bool rational_turn(struct scalar *s, const struct node *a, mpq_ptr q);
 /* A unit that may stand inside a scalar: angles, percent and counted things.  *factor
  * is what the number is multiplied with; *degrees: and with pi. */
 bool rational_unit(const struct unit *u, mpq_ptr factor, bool *degrees);
 size_t rational_bits(mpq_srcptr q);
+/* Whether x op y stays within MAX_BITS; charges for the operation and its gcd. */
+bool rational_fits(struct scalar *s, mpq_srcptr x, mpq_srcptr y);
+/* out = the remainder of an integer by the integer n > 0, though a itself be too large:
+ * sums, products and powers (remainder.c). */
+bool rational_remainder(struct scalar *s, const struct node *a, mpq_srcptr n,
+                        mpq_ptr out);
 
-/* -- primes (factor.c)
- * ----------------------------------------------------------------- */
+/* -- primes (factor.c) ---------------------------------------------------------- */
 struct prime_power {
     mpz_srcptr prime; /* what is left without small primes comes as if it were one */
     int small;        /* index in field_small_prime; -1: what is left */
@@ -150,8 +155,7 @@ enum finding modular_compare(struct scalar *s, const struct node *a,
 enum finding modular_proportional(struct scalar *s, const struct node *a,
                                   const struct node *b);
 
-/* -- the separation bound (bound.c)
- * ---------------------------------------------------- */
+/* -- the separation bound (bound.c) --------------------------------------------- */
 /* What a proof that a = b at a point of integers takes: |a - b| < 2^-bits. */
 struct bound {
     double bits;
@@ -161,8 +165,7 @@ struct bound {
 bool bound_find(struct scalar *s, const struct point *at, const struct node *a,
                 const struct node *b, struct bound *out);
 
-/* -- balls and the bound (decide.c); all pass on without FLINT
- * ------------------------- */
+/* -- balls and the bound (decide.c); all pass on without FLINT ------------------ */
 /* Steps d to f; UNKNOWN if they pass on. */
 struct math_result ball_compare(struct scalar *s, const struct node *a,
                                 const struct node *b);
