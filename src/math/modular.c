@@ -8,7 +8,7 @@
 #include "dapo/mem.h"
 #include "math/modular.h"
 
-struct residues residues_all(uint64_t v)
+struct residues residues_same(uint64_t v)
 {
     struct residues r = {.defined = ALL_LANES};
 
@@ -27,9 +27,9 @@ struct residues residues_of(mpq_srcptr q)
     uint64_t n = field_integer(mpq_numref(q)), d;
 
     if (!mpz_cmp_ui(mpq_denref(q), 1))
-        return residues_all(n);
+        return residues_same(n);
     d = field_integer(mpq_denref(q));
-    return d ? residues_all(field_mul(n, field_inverse(d))) : residues_none();
+    return d ? residues_same(field_mul(n, field_inverse(d))) : residues_none();
 }
 
 struct residues residues_add(struct residues a, struct residues b)
@@ -99,7 +99,7 @@ struct residues residues_pow(struct residues a, mpz_srcptr e)
     uint64_t n;
 
     if (!mpz_sgn(e))
-        return residues_mask(residues_all(field_of(1)), a.defined);
+        return residues_mask(residues_same(field_of(1)), a.defined);
     if (mpz_sgn(e) < 0)
         a = residues_inverse(a);
     n = mpz_cmpabs_ui(e, 1UL << 62) < 0 ? mpz_get_ui(e) : 0;
@@ -163,7 +163,7 @@ static uint64_t head_tag(const struct node *a)
  * differs for some function differs; other heads are opaque. */
 static struct residues by_head(struct modular *w, const struct node *a)
 {
-    struct residues r = residues_all(field_of(head_tag(a)));
+    struct residues r = residues_same(field_of(head_tag(a)));
 
     for (int i = 0; i < a->n; i++) {
         struct residues kid = modular_value(w, a->kid[i]);
@@ -195,8 +195,8 @@ static bool exact(struct modular *w, const struct node *a, struct residues *out)
 /* n! = (n - k)! (n - k + 1) ... n where the tree says n = m + k with an integer k. */
 static struct residues factorial(struct modular *w, const struct node *n, long shift)
 {
-    struct residues r = modular_value(w, n), product = residues_all(w->f->one);
-    const struct residues one = residues_all(w->f->one);
+    struct residues r = modular_value(w, n), product = residues_same(w->f->one);
+    const struct residues one = residues_same(w->f->one);
     long k = shift;
 
     for (int i = 0; n->kind == NODE_SUM && i < n->n; i++) {
@@ -228,7 +228,7 @@ static struct residues factorial(struct modular *w, const struct node *n, long s
 /* (n choose k) with a small k is n (n - 1) ... (n - k + 1) / k!. */
 static struct residues binomial(struct modular *w, const struct node *a)
 {
-    struct residues n = modular_value(w, a->kid[0]), r = residues_all(w->f->one);
+    struct residues n = modular_value(w, a->kid[0]), r = residues_same(w->f->one);
     const struct node *k = a->kid[1];
     unsigned long small = 100;
 
@@ -241,10 +241,11 @@ static struct residues binomial(struct modular *w, const struct node *a)
             w, TAG_BINOMIAL,
             residues_add(residues_hash(w, TAG_BINOMIAL, n), modular_value(w, k)));
     for (unsigned long j = 0; j < small; j++) {
-        struct residues t = residues_add(n, residues_negate(residues_all(field_of(j))));
+        struct residues t =
+            residues_add(n, residues_negate(residues_same(field_of(j))));
 
         r = residues_mul(r, t);
-        r = residues_mul(r, residues_all(field_inverse(field_of(j + 1))));
+        r = residues_mul(r, residues_same(field_inverse(field_of(j + 1))));
     }
     return r;
 }
@@ -279,7 +280,7 @@ static struct residues quantity(struct modular *w, const struct node *a)
 struct residues modular_pi(struct modular *w)
 {
     w->pi = true;
-    return residues_all(field_of(hash64("pi", 2, TAG_SYMBOL)));
+    return residues_same(field_of(hash64("pi", 2, TAG_SYMBOL)));
 }
 
 static struct residues fold(struct modular *w, const struct node *a)
@@ -310,7 +311,7 @@ struct residues modular_value(struct modular *w, const struct node *a)
     case NODE_E:
         return modular_e(w);
     case NODE_I:
-        return residues_all(w->f->i);
+        return residues_same(w->f->i);
     case NODE_SUM:
     case NODE_PRODUCT:
         return fold(w, a);

@@ -35,7 +35,7 @@ struct residues modular_root(struct modular *w, mpq_srcptr q, mpz_srcptr k);
 struct residues modular_pi(struct modular *w);
 struct residues modular_e(struct modular *w);
 
-struct residues residues_all(uint64_t v);
+struct residues residues_same(uint64_t v);
 struct residues residues_none(void);
 struct residues residues_of(mpq_srcptr q);
 struct residues residues_add(struct residues a, struct residues b);

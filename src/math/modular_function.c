@@ -4,12 +4,12 @@
 
 static struct residues one(const struct modular *w)
 {
-    return residues_all(w->f->one);
+    return residues_same(w->f->one);
 }
 
 static struct residues half(const struct modular *w, struct residues r)
 {
-    return residues_mul(r, residues_all(w->f->half));
+    return residues_mul(r, residues_same(w->f->half));
 }
 
 /* -- sine and cosine, circular and hyperbolic ----------------------------------- */
@@ -22,7 +22,7 @@ static void sine_cosine(struct modular *w, const struct node *u, bool circular,
     *c = half(w, residues_add(up, down));
     *s = half(w, residues_add(up, residues_negate(down)));
     if (circular) /* over i: times -i */
-        *s = residues_mul(*s, residues_negate(residues_all(w->f->i)));
+        *s = residues_mul(*s, residues_negate(residues_same(w->f->i)));
 }
 
 static struct residues trigonometric(struct modular *w, enum fn fn,
@@ -56,9 +56,9 @@ static struct residues trigonometric(struct modular *w, enum fn fn,
 static struct residues turn(struct modular *w, long k)
 {
     struct residues r = residues_mul(
-        modular_pi(w), residues_all(field_inverse(field_of(FIELD_ANGLES))));
+        modular_pi(w), residues_same(field_inverse(field_of(FIELD_ANGLES))));
 
-    r = residues_mul(r, residues_all(field_of((uint64_t)(k < 0 ? -k : k))));
+    r = residues_mul(r, residues_same(field_of((uint64_t)(k < 0 ? -k : k))));
     return k < 0 ? residues_negate(r) : r;
 }
 
@@ -111,20 +111,20 @@ struct log_work {
 static void log_of_prime(const struct prime_power *p, void *arg)
 {
     struct log_work *work = arg;
-    struct residues r = residues_all(field_integer(p->prime));
+    struct residues r = residues_same(field_integer(p->prime));
     uint64_t e = field_of((uint64_t)(p->e < 0 ? -p->e : p->e));
 
-    r = residues_mul(residues_hash(work->w, TAG_LN, r), residues_all(e));
+    r = residues_mul(residues_hash(work->w, TAG_LN, r), residues_same(e));
     work->sum = residues_add(work->sum, p->e < 0 ? residues_negate(r) : r);
 }
 
 /* ln of a rational number other than 0, by its primes; ln(-q) = ln q + i pi. */
 static struct residues log_rational(struct modular *w, mpq_ptr q)
 {
-    struct log_work work = {w, residues_all(0)};
+    struct log_work work = {w, residues_same(0)};
 
     if (mpq_sgn(q) < 0) {
-        work.sum = residues_mul(modular_pi(w), residues_all(w->f->i));
+        work.sum = residues_mul(modular_pi(w), residues_same(w->f->i));
         mpq_neg(q, q);
     }
     return rational_factor(w->s, q, log_of_prime, &work) ? work.sum : residues_none();
@@ -189,7 +189,7 @@ static struct residues by_arguments(struct modular *w, const struct node *a)
     bool any_order = a->u.fn == FN_GCD || a->u.fn == FN_LCM || a->u.fn == FN_MAX ||
                      a->u.fn == FN_MIN;
     uint64_t tag = TAG_FUNCTION + (uint64_t)a->u.fn;
-    struct residues r = residues_all(0);
+    struct residues r = residues_same(0);
 
     for (int i = 0; i < a->n; i++) {
         struct residues kid =

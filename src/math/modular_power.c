@@ -27,10 +27,10 @@ static struct residues prime_root(struct modular *w, const struct prime_power *p
     uint64_t r = field_integer(p->prime);
 
     if (p->small >= 0)
-        return residues_all(w->f->root[p->small]);
+        return residues_same(w->f->root[p->small]);
     if (mpz_cmp_ui(p->prime, 101 * 101) < 0 && field_root(r, &r))
-        return residues_all(r);
-    return residues_hash(w, TAG_ROOT + (2 << 8), residues_all(r));
+        return residues_same(r);
+    return residues_hash(w, TAG_ROOT + (2 << 8), residues_same(r));
 }
 
 static long common(long a, long b)
@@ -50,7 +50,7 @@ static void root_of_prime(const struct prime_power *p, void *arg)
     struct root_work *work = arg;
     struct modular *w = work->w;
     long k = (long)work->k, whole, rest, g;
-    struct residues base = residues_all(field_integer(p->prime)), root;
+    struct residues base = residues_same(field_integer(p->prime)), root;
 
     whole = p->e / k - (p->e % k < 0);
     rest = p->e - whole * k;
@@ -65,12 +65,12 @@ static void root_of_prime(const struct prime_power *p, void *arg)
 
 struct residues modular_root(struct modular *w, mpq_srcptr q, mpz_srcptr k)
 {
-    struct root_work work = {.w = w, .r = residues_all(w->f->one)};
+    struct root_work work = {.w = w, .r = residues_same(w->f->one)};
     mpq_ptr positive;
     bool ok;
 
     if (!mpq_sgn(q))
-        return residues_all(0);
+        return residues_same(0);
     if (mpz_cmp_ui(k, MAX_BITS) > 0 ||
         (mpq_sgn(q) < 0 && mpz_even_p(k) && mpz_cmp_ui(k, 2)))
         return residues_hash(w, TAG_ROOT + (field_integer(k) << 8), residues_of(q));
@@ -84,7 +84,7 @@ struct residues modular_root(struct modular *w, mpq_srcptr q, mpz_srcptr k)
     if (!ok)
         return residues_none();
     if (mpq_sgn(q) < 0)
-        work.r = work.k == 2 ? residues_mul(work.r, residues_all(w->f->i))
+        work.r = work.k == 2 ? residues_mul(work.r, residues_same(w->f->i))
                              : residues_negate(work.r);
     return work.r;
 }
@@ -124,7 +124,7 @@ static bool whole_power(struct residues root, mpq_srcptr c, struct residues *out
 /* e^c; e^{1 / FRACTIONS} is as transcendental as e. */
 static struct residues power_of_e(struct modular *w, mpq_srcptr c)
 {
-    struct residues r, root = residues_all(field_of(UINT64_C(0x9E3779B97F4A7C15)));
+    struct residues r, root = residues_same(field_of(UINT64_C(0x9E3779B97F4A7C15)));
 
     w->e = true;
     return whole_power(root, c, &r) ? r : residues_hash(w, TAG_EXP, residues_of(c));
@@ -172,13 +172,13 @@ static struct residues leaf(struct modular *w, const struct base *b, mpq_ptr c,
     uint64_t one;
 
     if (b->times_i)
-        r = residues_mul(r, residues_all(w->f->i));
+        r = residues_mul(r, residues_same(w->f->i));
     if (unity(w, b, c, r, &one))
-        return residues_all(one);
+        return residues_same(one);
     r = residues_negate(r);
     mpq_neg(c, c);
     if (unity(w, b, c, r, &one))
-        return residues_all(one);
+        return residues_same(one);
     if (!residues_positive(r)) {
         r = residues_negate(r);
         mpq_neg(c, c);
@@ -197,11 +197,11 @@ static struct residues numeric(struct modular *w, const struct base *b, mpq_ptr 
     bool whole = !mpz_cmp_ui(mpq_denref(c), 1);
 
     if (!mpq_sgn(c))
-        return residues_all(w->f->one);
+        return residues_same(w->f->one);
     if (b->kind == BASE_E)
-        return b->times_i ? leaf(w, b, c, residues_all(w->f->one)) : power_of_e(w, c);
+        return b->times_i ? leaf(w, b, c, residues_same(w->f->one)) : power_of_e(w, c);
     if (b->kind == BASE_PRIME && whole) {
-        r = residues_all(field_integer(b->prime));
+        r = residues_same(field_integer(b->prime));
     } else if (b->kind == BASE_PRIME) {
         mpq_ptr q = rational_take(w->s);
 
@@ -237,7 +237,7 @@ static bool absorb(struct modular *w, mpq_ptr c, const struct node *u, bool divi
 static struct residues of_product(struct modular *w, const struct base *b, mpq_ptr c,
                                   const struct node *u)
 {
-    struct residues rest = residues_all(w->f->one);
+    struct residues rest = residues_same(w->f->one);
     const struct node *single = NULL;
     int others = 0;
 
@@ -258,7 +258,7 @@ static struct residues of_product(struct modular *w, const struct base *b, mpq_p
 static struct residues of_sum(struct modular *w, const struct base *b, mpq_ptr c,
                               const struct node *u)
 {
-    struct residues r = residues_all(w->f->one);
+    struct residues r = residues_same(w->f->one);
     mpq_ptr each = rational_take(w->s);
 
     if (!each)
@@ -365,7 +365,7 @@ static void power_of_prime(const struct prime_power *p, void *arg)
 static struct residues symbolic_power(struct modular *w, const struct node *base,
                                       const struct node *u)
 {
-    struct power_work work = {w, residues_all(w->f->one), u};
+    struct power_work work = {w, residues_same(w->f->one), u};
     struct residues value;
     mpq_ptr q;
 
