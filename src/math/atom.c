@@ -239,10 +239,10 @@ static const struct node *based(struct parser *p, const struct token *t)
     p->at += 2 + 2 * brace;
     a = parse_based(p, t, base);
     /* Inside an expression only the value counts. */
-    first -= first && p->tok[first - 1].kind == T_OPEN;
-    first -= first && p->tok[first - 1].kind == T_MINUS;
+    first -= first > p->start && p->tok[first - 1].kind == T_OPEN;
+    first -= first > p->start && p->tok[first - 1].kind == T_MINUS;
     end = peek(p)->kind;
-    alone = (!first || p->tok[first - 1].kind == T_REL ||
+    alone = (first == p->start || p->tok[first - 1].kind == T_REL ||
              p->tok[first - 1].kind == T_COMMA) &&
             (end == T_END || end == T_COMMA || end == T_REL);
     return a && !alone ? a->kid[0] : a;

@@ -45,6 +45,7 @@ static const struct {
     {"mspace", SKIP, ""},
     {"hphantom", SKIP, ""},
     {"phantom", SKIP, ""},
+    {"n", SPACE, ""}, /* a line feed as a program prints it */
     {"label", SKIP, ""},
     {"tag", SKIP, ""},
     {"rm", ROMAN, ""},
@@ -179,7 +180,7 @@ static size_t unbox(const char *s, size_t at, struct text *t)
     size_t end = skip_argument(s, at), open = skip_space(s, at);
 
     t->space = true;
-    if (t->n || end <= open || s[end + strspn(s + end, " .,;$")])
+    if (t->n || end <= open || s[end + strspn(s + end, " .,;$\\])")])
         return at;
     t->skip = end - 1;
     return open + 1;
@@ -280,7 +281,7 @@ static size_t command(const char *s, size_t at, struct text *t)
         char both[3] = {'\\', c, 0};
 
         emit_text(t, both);
-    } else if (c == '%' || c == '&' || c == '#' || c == '_') {
+    } else if (c == '%' || c == '&' || c == '#' || c == '_' || is_wordy(c)) {
         emit(t, c);
     } else { /* \, \; \: \! \( \) \[ \] ... */
         t->space = true;

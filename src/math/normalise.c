@@ -201,8 +201,8 @@ const char *math_normalise(struct math *m, const char *text, size_t n)
     start(&then);
     characters(&first, text, n);
     latex(first.s, &then);
-    python_list(&then);
     trim(&then);
+    python_list(&then);
     balance(&then);
     spaced_unit(&then, text, n);
     if (first.over || then.over) {

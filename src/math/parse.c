@@ -236,6 +236,8 @@ const struct node *math_parse(struct math *m, const char *normal)
     p.vector = has_index(&p);
     separator(&p); /* \quad at the start */
     lead_in(&p);
+    separator(&p);
+    p.start = p.at;
     a = parse_choice(&p);
     if (!a)
         a = parse_items(&p);

@@ -158,6 +158,7 @@ struct parser {
     const char *s; /* normalised text */
     struct token tok[MAX_TOKENS + 1];
     int n_tok, at;
+    int start;   /* the first token of the answer */
     int depth;   /* open parentheses, arguments ... */
     int bars;    /* open |...| */
     bool no_bar; /* inside a set: | does not open an absolute value after a factor */

@@ -259,6 +259,7 @@ static void angles_and_temperatures(void)
 static void bases(void)
 {
     static const struct row rows[] = {
+        {"the answer is 204_5", "(call \"base\" 54 5 204)"},
         {"204_5", "(call \"base\" 54 5 204)"},
         {"4210_{5}", "(call \"base\" 555 5 4210)"},
         {"-221_3", "(call \"base\" -25 3 -221)"},

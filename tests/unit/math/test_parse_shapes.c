@@ -323,6 +323,10 @@ static void words(void)
 static void surroundings(void)
 {
     static const struct row rows[] = {
+        {"\\n\\n\\[ \\boxed{p = -1 \\text{ and } p = \\dfrac{15}{8}} \\]",
+         "(list (relation = p -1) (relation = p (quotient 15 8)))"},
+        {"\\18.90", "189/10"},
+        {"at least 5", "(words \"at least 5\")"},
         {"the answer is $5$", "5"},
         {"The answer is 5.", "5"},
         {"So the answer is 5", "5"},
