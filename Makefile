@@ -135,7 +135,7 @@ install: all ## install to PREFIX=/usr/local
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/dapo
 	install $(B)/dapo $(DESTDIR)$(PREFIX)/bin/dapo
 	install -m 644 analysis/*.py jobs/*.ini $(DESTDIR)$(PREFIX)/share/dapo
-	chmod +x $(DESTDIR)$(PREFIX)/share/dapo/curves.py $(DESTDIR)$(PREFIX)/share/dapo/waste.py
+	chmod +x $(addprefix $(DESTDIR)$(PREFIX)/share/dapo/,curves.py simulate.py waste.py)
 clean: ## remove what was built
 	rm -rf bin $(filter-out build/venv,$(wildcard build/*))
 distclean: clean ## and the Python environment of `make deps`

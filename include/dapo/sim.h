@@ -72,7 +72,7 @@ struct sim_machine {
 struct sim_step {
     enum closed_by closed;
     int groups;                 /* trained */
-    int64_t started, consumed;  /* candidates; as of admission.h */
+    int64_t started, consumed;  /* candidates; without those that go on */
     double seconds;             /* from its beginning until it is settled */
     int64_t iterations, ticks;  /* decode iterations of the busiest; ticks (0: ideal) */
     int64_t rounds;             /* times candidates were started with none under way */
@@ -203,22 +203,21 @@ int sim_fit(struct sim_speed *out, const double *iterations, const double *token
 
 /* -- a recorded run as a source ---------------------------------------------------- */
 
-/* One recorded candidate. */
+/* A recorded candidate; its G members stand at [first, first + G) of `members`. */
 struct sim_record_group {
     int64_t prompt; /* row of the prompt file, >= 0 */
-    int64_t first;  /* its members: [first, first + G) */
-    bool complete;  /* every member ended by itself */
+    int64_t first;
 };
 struct sim_record_member {
-    int tokens; /* decoded, all of them if it ended by itself */
-    bool ended, correct;
+    int tokens;          /* decoded; its length if it ended by itself, then >= 1 */
+    bool ended, correct; /* it did; its verdict then */
 };
-/* A step: candidates [group, group + n) in draw order from `cursor` on; `consumed` of
- * them decided its batch. */
+/* A step: its candidates [first, first + n) of `groups` had the draw numbers cursor,
+ * cursor + 1, ...; the first `consumed` of them decided its batch. */
 struct sim_record_step {
-    int64_t cursor, consumed, group, n;
+    int64_t cursor, consumed, first, n;
 };
-struct sim_record {
+struct sim_record { /* plain data; steps ascending, without gaps */
     int size, max_tokens;
     int64_t n_steps, n_groups, n_members;
     struct sim_record_step *steps;
@@ -226,18 +225,18 @@ struct sim_record {
     struct sim_record_member *members;
 };
 
-/* Candidates as the run had them: that of the same step and draw number, else the one
- * that was consumed under this draw number in whatever step.  What is not recorded is
- * drawn: a member of a cancelled group that did not end gets verdict and length of a
- * completion that was longer than it became; a candidate that never started those of
- * completions of earlier or later visits to the same prompt, else of a whole recorded
- * group.  Each step's numbers are shifted so that the run's cursors are met as long as
- * the replay consumes what the run did.  `r` stays the caller's and must outlive it.
- * FAULT_DATA if no complete group was recorded or the record contradicts itself. */
+/* Candidates as the run had them: a number as the same step generated it, else as the
+ * step that consumed it did.  What is not recorded is drawn from the run's completions:
+ * - a member that was cut after c tokens becomes one that was longer than c, of the
+ * same prompt if one was recorded, else of any (of none: max_tokens, wrong);
+ * - a number that no step started becomes a whole complete group, drawn at random.
+ * `r` stays the caller's and must outlive it.  FAULT_DATA if no group is complete, or
+ * if the record contradicts itself. */
 struct sim_tape; /* opaque */
 int sim_tape_new(struct sim_tape **out, const struct sim_record *r, uint64_t seed,
                  struct fault *f);
 void sim_tape_free(struct sim_tape *t);
+/* From draw number steps[0].cursor on; its prompts are numbered anew. */
 struct sim_source sim_tape_source(struct sim_tape *t);
 
 #endif

@@ -62,6 +62,8 @@ int train_plan(const struct config *cfg, int64_t ranks, double memory, struct pl
 struct admission_config; /* admission.h */
 /* What the job's settings ask of admission. */
 void train_policy(const struct config *c, struct admission_config *out);
+/* Most candidates the root starts, and most it cancels, in one tick. */
+int train_most_starts(int replicas);
 
 /* The setting may differ between a run and its resumption ("section.key"). */
 bool train_may_change(const char *setting);

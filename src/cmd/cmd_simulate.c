@@ -1,10 +1,7 @@
 /* cmd_simulate.c - dapo simulate JOB: what its policy of admission would cost. */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cmd/run_record.h"
 #include "cmd/show_sim.h"
@@ -13,7 +10,6 @@
 
 #define SWEPT "replicas|half|trainable"
 #define LAW_GROUPS 65536 /* of which the workload's means are taken */
-#define MOST_STARTS(replicas) (64 + 2 * (replicas))
 
 struct simulate {
     struct cmd_env *e;
@@ -136,7 +132,7 @@ static int make_point(const struct simulate *s, int number, struct point *p,
         .each_s = s->step_s / half,
         .slice = s->ideal ? 0 : (int)c->rollout.slice,
         .lag = TICK_LAG,
-        .most_starts = MOST_STARTS((int)replicas),
+        .most_starts = train_most_starts((int)replicas),
         .tick_s = s->tick_s,
         .max_seconds = c->admission.max_seconds,
     };
@@ -222,31 +218,6 @@ static void show_assumptions(const struct simulate *s, const struct point *p)
         printf("# of the first row; the others differ in what they say\n");
 }
 
-static int open_csv(struct simulate *s, struct fault *f)
-{
-    if (!s->csv)
-        return 0;
-    s->out = fopen(s->csv, "w");
-    return s->out ? 0
-                  : fault_set(f, FAULT_FILE, "%s: can't be written: %s", s->csv,
-                              strerror(errno));
-}
-
-static int close_csv(struct simulate *s, int rc, struct fault *f)
-{
-    bool bad;
-
-    if (!s->out)
-        return rc;
-    bad = ferror(s->out);
-    bad |= fclose(s->out) != 0;
-    s->out = NULL;
-    if (rc || !bad)
-        return rc;
-    return fault_set(f, FAULT_FILE, "%s: can't be written: %s", s->csv,
-                     errno ? strerror(errno) : "the device refused");
-}
-
 static int simulate_points(struct simulate *s, struct fault *f)
 {
     int points = sweep_points(&s->sweep), rc = 0;
@@ -294,10 +265,10 @@ int cmd_simulate(struct cmd_env *e, struct fault *f)
     if (!rc)
         rc = take_speed(&s, f);
     if (!rc)
-        rc = open_csv(&s, f);
+        rc = sim_csv_open(&s.out, s.csv, f);
     if (!rc)
         rc = simulate_points(&s, f);
-    rc = close_csv(&s, rc, f);
+    rc = sim_csv_close(&s.out, s.csv, rc, f);
     sweep_free(&s.sweep);
     return rc;
 }

@@ -46,7 +46,7 @@ static void explain(const struct command *c)
 
     printf("usage: dapo %s %s\n\n%s\n", c->name, c->usage, c->text);
     for (size_t i = 0; i < N_OPTIONS; i++) {
-        bool job = !strcmp(options[i].command, "*") && c->flags & CMD_JOB;
+        bool job = !strcmp(options[i].command, "*") && c->flags & (CMD_JOB | CMD_SET);
 
         if (!job && strcmp(options[i].command, c->name))
             continue;
@@ -54,7 +54,7 @@ static void explain(const struct command *c)
                options[i].text);
         any = true;
     }
-    if (c->flags & CMD_JOB)
+    if (c->flags & (CMD_JOB | CMD_SET))
         printf("\nSettings and their meaning: dapo config\n");
 }
 
@@ -124,11 +124,10 @@ static int run_all(struct cmd_env *e, const struct command *c, struct fault *f)
 {
     int rc = 0;
 
-    if (c->flags & CMD_JOB) {
+    if (c->flags & (CMD_JOB | CMD_SET))
         rc = take_overrides(e, f);
-        if (!rc)
-            rc = read_job(e, f);
-    }
+    if (!rc && c->flags & CMD_JOB)
+        rc = read_job(e, f);
     if (e->comm)
         rc = comm_agree_all(e->comm, rc, f);
     if (!rc && c->flags & CMD_JOB)

@@ -1,22 +1,15 @@
 /* run_record.c - see run_record.h. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/run_record.h"
-#include "dapo/config.h"
+#include "dapo/log.h"
 
 #define MOST_JOB ((size_t)1 << 20)
 
-/* The run's resolved job file as text and struct. */
-static int read_job(const char *dir, struct config *out, struct fault *f)
-{
-    char *path = path_join(dir, "job.ini", f);
-    int rc = path ? config_read(out, path, NULL, 0, f) : f->code;
-
-    free(path);
-    return rc;
-}
+/* -- metrics ----------------------------------------------------------------------- */
 
 static double metric(const struct inspect_step *s, const char *name)
 {
@@ -26,47 +19,281 @@ static double metric(const struct inspect_step *s, const char *name)
     return NAN;
 }
 
-static int read_speeds(double *x[3], const struct inspect_run *r, const char *dir,
-                       double slots, struct fault *f)
+void run_metrics_free(struct run_metrics *m)
 {
-    int rc = 0;
+    double *const column[] = {m->iterations, m->tokens, m->decode, m->most_iterations,
+                              m->generate,   m->whole,  m->cursor};
 
-    for (size_t i = 0; !rc && i < r->n_steps; i++) {
-        char *path = inspect_step_path(dir, r->steps[i], f);
-        struct inspect_step s = {0};
+    for (size_t i = 0; i < sizeof column / sizeof column[0]; i++)
+        free(column[i]);
+    free(m->step);
+    *m = (struct run_metrics){0};
+}
 
-        rc = path ? inspect_step(&s, path, f) : f->code;
-        free(path);
-        if (rc)
-            break;
-        x[1][i] = metric(&s, "rollout/completion_tokens");
-        x[0][i] = x[1][i] / (metric(&s, "rollout/slot_occupancy") * slots);
-        x[2][i] = metric(&s, "time/decode_seconds");
-        inspect_step_free(&s);
+static int allocate(struct run_metrics *m, size_t n, struct fault *f)
+{
+    double **const column[] = {&m->iterations,      &m->tokens,   &m->decode,
+                               &m->most_iterations, &m->generate, &m->whole,
+                               &m->cursor};
+
+    for (size_t i = 0; i < sizeof column / sizeof column[0]; i++)
+        if (!(*column[i] = mem_new(n, sizeof(double), "steps", f)))
+            return f->code;
+    m->step = mem_new(n, sizeof *m->step, "steps", f);
+    return m->step ? 0 : f->code;
+}
+
+static int read_metrics(struct run_metrics *m, const char *dir, int64_t step,
+                        struct fault *f)
+{
+    char *path = inspect_step_path(dir, step, f);
+    struct inspect_step s = {0};
+    int rc = path ? inspect_step(&s, path, f) : f->code, i = m->n;
+
+    free(path);
+    if (rc)
+        return rc;
+    m->step[i] = step;
+    m->iterations[i] = metric(&s, "rollout/iterations");
+    m->tokens[i] = metric(&s, "rollout/drawn_tokens");
+    m->decode[i] = metric(&s, "time/decode_seconds");
+    m->most_iterations[i] = metric(&s, "rollout/max_iterations");
+    m->generate[i] = metric(&s, "time/generate_seconds");
+    m->whole[i] = metric(&s, "time/step_seconds");
+    m->cursor[i] = metric(&s, "train/data_cursor_consumed");
+    m->replicas = (int)fmin(fmax(metric(&s, "job/replicas"), 1), 1 << 20);
+    m->n++;
+    inspect_step_free(&s);
+    return 0;
+}
+
+int run_metrics_read(struct run_metrics *out, const char *dir, int64_t first,
+                     int64_t last, struct fault *f)
+{
+    struct inspect_run r;
+    int rc = inspect_list(&r, dir, f);
+
+    *out = (struct run_metrics){0};
+    if (rc)
+        return rc;
+    rc = allocate(out, r.n_steps, f);
+    for (size_t i = 0; !rc && i < r.n_steps; i++) {
+        log_progress("read", (long)i, (long)r.n_steps, "step files");
+        if (r.steps[i] >= first && r.steps[i] <= last)
+            rc = read_metrics(out, dir, r.steps[i], f);
     }
+    log_progress_end();
+    inspect_run_free(&r);
+    if (!rc && out->n == 0)
+        rc = fault_set(f, FAULT_DATA,
+                       "%s: has no step files in steps %" PRId64 " to %" PRId64, dir,
+                       first, last);
+    if (rc)
+        run_metrics_free(out);
     return rc;
 }
 
 int run_speed(struct sim_speed *out, const char *dir, struct fault *f)
 {
-    struct inspect_run r;
-    struct config cfg;
-    double *x[3] = {0};
-    int rc = inspect_list(&r, dir, f);
+    struct run_metrics m;
+    int rc = run_metrics_read(&m, dir, 0, INT64_MAX, f);
 
     if (rc)
         return rc;
-    for (int i = 0; i < 3; i++)
-        if (!(x[i] = mem_new(r.n_steps, sizeof *x[i], "steps", f)))
-            rc = f->code;
-    if (!rc)
-        rc = read_job(dir, &cfg, f);
-    if (!rc)
-        rc = read_speeds(x, &r, dir, (double)cfg.rollout.slots, f);
-    if (!rc)
-        rc = sim_fit(out, x[0], x[1], x[2], (int)r.n_steps, f);
-    for (int i = 0; i < 3; i++)
-        free(x[i]);
-    inspect_run_free(&r);
+    rc = sim_fit(out, m.iterations, m.tokens, m.decode, m.n, f);
+    run_metrics_free(&m);
     return rc;
+}
+
+/* -- candidates -------------------------------------------------------------------- */
+
+struct room {
+    size_t groups, members, batch;
+};
+
+static bool ended(int64_t finish)
+{
+    return finish == FINISH_STOP || finish == FINISH_LENGTH;
+}
+
+static int take_members(struct run_record *r, struct room *room,
+                        const struct inspect_rows *x, struct fault *f)
+{
+    size_t n = (size_t)(x->candidates * x->size), at = (size_t)r->r.n_members;
+
+    if (mem_grow((void **)&r->r.members, &room->members, at + n, sizeof *r->r.members,
+                 "a run's completions", f))
+        return f->code;
+    for (size_t k = 0; k < n; k++) {
+        if (x->length[k] > INT32_MAX)
+            return fault_set(f, FAULT_DATA, "a completion has an impossible length");
+        r->r.members[at + k] = (struct sim_record_member){
+            (int)x->length[k], ended(x->finish[k]), x->correct[k] == 1};
+    }
+    r->r.n_members += (int64_t)n;
+    return 0;
+}
+
+/* A step's candidates; `cursor` before it. */
+static int take_rows(struct run_record *r, struct room *room, int i, int64_t cursor,
+                     const struct inspect_rows *x, struct fault *f)
+{
+    size_t at = (size_t)r->r.n_groups, n = (size_t)x->candidates;
+    size_t trained = (size_t)r->batch_first[i];
+
+    if (mem_grow((void **)&r->r.groups, &room->groups, at + n, sizeof *r->r.groups,
+                 "a run's candidates", f) ||
+        mem_grow((void **)&r->batch, &room->batch, trained + n, sizeof *r->batch,
+                 "a run's batches", f))
+        return f->code;
+    for (size_t c = 0; c < n; c++) {
+        if (x->index[c] != (int64_t)c)
+            return fault_set(f, FAULT_DATA, "a candidate is missing");
+        r->r.groups[at + c] = (struct sim_record_group){
+            x->prompt[c], r->r.n_members + (int64_t)c * x->size};
+        if (x->fate[c] == FATE_TRAINED)
+            r->batch[trained++] = cursor + (int64_t)c;
+    }
+    r->batch_first[i + 1] = (int64_t)trained;
+    r->r.steps[i] = (struct sim_record_step){cursor, (int64_t)r->m.cursor[i] - cursor,
+                                             (int64_t)at, (int64_t)n};
+    r->r.n_groups += (int64_t)n;
+    return take_members(r, room, x, f);
+}
+
+/* The cursor before the first step that is read: where it began if that is the run's
+ * first step, else behind the step before it. */
+static int first_cursor(const struct run_record *r, const char *dir, int64_t *cursor,
+                        struct fault *f)
+{
+    struct run_metrics before;
+    int rc;
+
+    *cursor = 0;
+    if (r->m.step[0] <= 1)
+        return 0;
+    rc = run_metrics_read(&before, dir, r->m.step[0] - 1, r->m.step[0] - 1, f);
+    if (rc)
+        return fault_set(f, FAULT_DATA,
+                         "%s: step %" PRId64
+                         " can't be replayed without the file of the "
+                         "step before it, which says where its prompts begin",
+                         dir, r->m.step[0]);
+    *cursor = (int64_t)before.cursor[0];
+    run_metrics_free(&before);
+    return 0;
+}
+
+/* What the step cost, as the file bills it. */
+static void add_cost(struct run_record *r, int i, const struct inspect_step *s)
+{
+    struct sim_step o = {.groups = (int)(r->batch_first[i + 1] - r->batch_first[i]),
+                         .started = s->candidates,
+                         .seconds = r->m.generate[i],
+                         .iterations = (int64_t)fmax(r->m.most_iterations[i], 0),
+                         .decoded = (int64_t)fmax(r->m.tokens[i], 0),
+                         .rounds = -1};
+
+    memcpy(o.tokens, s->ledger_tokens, sizeof o.tokens);
+    sim_add(&r->t, &o, (int)r->cfg.admission.groups);
+    r->exhausted = !strcmp(s->closed_by, closed_text(CLOSED_DATA_EXHAUSTED));
+}
+
+static int read_step(struct run_record *r, struct room *room, int i, const char *path,
+                     int64_t *cursor, struct fault *f)
+{
+    struct inspect_rows x;
+    struct inspect_step s = {0};
+    struct fault why = FAULT_INIT;
+    int rc = inspect_step(&s, path, f);
+
+    if (rc)
+        return rc;
+    if (!(r->m.cursor[i] >= (double)*cursor && r->m.cursor[i] < 0x1p52))
+        rc = fault_set(f, FAULT_DATA, "%s: its cursor lies before the last step's",
+                       path);
+    if (!rc)
+        rc = inspect_rows(&x, path, f);
+    if (!rc) {
+        if (x.candidates && x.size != r->r.size)
+            rc = fault_set(f, FAULT_DATA, "%s: groups of %" PRId64 ", job.ini says %d",
+                           path, x.size, r->r.size);
+        else if (take_rows(r, room, i, *cursor, &x, &why))
+            rc = fault_set(f, (enum fault_code)why.code, "%s: %s", path, why.text);
+        inspect_rows_free(&x);
+    }
+    if (!rc) {
+        add_cost(r, i, &s);
+        *cursor = (int64_t)r->m.cursor[i];
+    }
+    inspect_step_free(&s);
+    return rc;
+}
+
+static int read_steps(struct run_record *r, const char *dir, struct fault *f)
+{
+    struct room room = {0};
+    size_t n = (size_t)r->m.n;
+    int64_t cursor = 0;
+    int rc = first_cursor(r, dir, &cursor, f);
+
+    if (rc)
+        return rc;
+    r->r.steps = mem_new(n, sizeof *r->r.steps, "steps", f);
+    r->batch_first = mem_new(n + 1, sizeof *r->batch_first, "steps", f);
+    if (!r->r.steps || !r->batch_first)
+        return f->code;
+    r->r.n_steps = r->m.n;
+    for (int i = 0; !rc && i < r->m.n; i++) {
+        char *path = inspect_step_path(dir, r->m.step[i], f);
+
+        log_progress("read", i, r->m.n, "steps' candidates");
+        rc = path ? 0 : f->code;
+        if (!rc && i > 0 && r->m.step[i] != r->m.step[i - 1] + 1)
+            rc = fault_set(f, FAULT_DATA,
+                           "%s: the file of step %" PRId64 " is missing; choose steps "
+                           "around it with --first and --last",
+                           dir, r->m.step[i - 1] + 1);
+        if (!rc)
+            rc = read_step(r, &room, i, path, &cursor, f);
+        free(path);
+    }
+    log_progress_end();
+    return rc;
+}
+
+int run_record_read(struct run_record *out, const char *dir, int64_t first,
+                    int64_t last, struct fault *f)
+{
+    char *path = path_join(dir, "job.ini", f);
+    int rc = path ? 0 : f->code;
+
+    *out = (struct run_record){0};
+    if (!rc)
+        rc = file_read(path, MOST_JOB, &out->job, f);
+    if (!rc)
+        rc = config_parse(&out->cfg, path, out->job.data ? out->job.data : "", NULL, 0,
+                          f);
+    free(path);
+    if (!rc)
+        rc = run_metrics_read(&out->m, dir, first, last, f);
+    out->r.size = (int)out->cfg.admission.group_size;
+    out->r.max_tokens = (int)out->cfg.rollout.max_tokens;
+    if (!rc)
+        rc = read_steps(out, dir, f);
+    if (rc)
+        run_record_free(out);
+    return rc;
+}
+
+void run_record_free(struct run_record *r)
+{
+    bytes_free(&r->job);
+    run_metrics_free(&r->m);
+    free(r->r.steps);
+    free(r->r.groups);
+    free(r->r.members);
+    free(r->batch);
+    free(r->batch_first);
+    *r = (struct run_record){0};
 }

@@ -1,4 +1,5 @@
 /* show_sim.c - see show_sim.h. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,13 +35,19 @@ static double bias_error(const struct sim_row *r)
     return 100 * error / r->reference;
 }
 
+/* Unknown of a recorded run. */
+static double rounds(const struct sim_row *r)
+{
+    return r->t.worst_rounds < 0 ? NAN : (double)r->t.worst_rounds;
+}
+
 /* X(table mask, name in CSV, head, unit, decimals, value); the mask says which tables
  * show it: 1 simulate, 2 replay; all are in both CSVs of their bit 4 and 8. */
 #define COLUMN_LIST(X)                                                                 \
     X(15, step_seconds, "step", "s", 3, sim_step_seconds(&r->t, r->groups))            \
     X(10, of_recorded, "of run", "x", 3,                                               \
       sim_step_seconds(&r->t, r->groups) / r->recorded)                                \
-    X(5, over_blind, "bound", "x", 3,                                                  \
+    X(15, over_blind, "bound", "x", 3,                                                 \
       sim_step_seconds(&r->t, r->groups) / r->bound.blind)                             \
     X(5, over_oracle, "oracle", "x", 3,                                                \
       sim_step_seconds(&r->t, r->groups) / r->bound.oracle)                            \
@@ -59,9 +66,9 @@ static double bias_error(const struct sim_row *r)
       percent((double)r->t.truncated, (double)r->t.sequences))                         \
     X(15, short_steps, "short", "%", 1,                                                \
       percent((double)r->t.short_steps, (double)r->t.steps))                           \
-    X(15, stale_groups, "older", "%", 1,                                               \
+    X(13, stale_groups, "older", "%", 1,                                               \
       percent((double)r->t.stale, (double)r->t.groups))                                \
-    X(15, worst_rounds, "rounds", "most", 0, (double)r->t.worst_rounds)                \
+    X(15, worst_rounds, "rounds", "most", 0, rounds(r))                                \
     X(15, busy, "busy", "%", 1, 100 * sim_occupancy(&r->t, &r->m))                     \
     X(10, same_batches, "same", "steps", 0, (double)r->same)                           \
     X(10, drawn_groups, "drawn", "groups%", 1,                                         \
@@ -195,4 +202,27 @@ void sim_show_row(FILE *to, enum sim_table table, const struct sweep *s, int poi
         comma = ",";
     }
     fputc('\n', to);
+}
+
+int sim_csv_open(FILE **out, const char *path, struct fault *f)
+{
+    *out = path ? fopen(path, "w") : NULL;
+    return !path || *out ? 0
+                         : fault_set(f, FAULT_FILE, "%s: can't be written: %s", path,
+                                     strerror(errno));
+}
+
+int sim_csv_close(FILE **out, const char *path, int rc, struct fault *f)
+{
+    bool bad;
+
+    if (!*out)
+        return rc;
+    bad = ferror(*out);
+    bad |= fclose(*out) != 0;
+    *out = NULL;
+    if (rc || !bad)
+        return rc;
+    return fault_set(f, FAULT_FILE, "%s: can't be written: %s", path,
+                     errno ? strerror(errno) : "the device refused");
 }

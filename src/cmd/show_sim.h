@@ -23,4 +23,9 @@ void sim_show_head(FILE *to, enum sim_table table, const struct sweep *s, bool c
 void sim_show_row(FILE *to, enum sim_table table, const struct sweep *s, int point,
                   const char *name, const struct sim_row *r, bool csv);
 
+/* --csv: FAULT_FILE if it can't be written; without a path *out is NULL, and closing it
+ * says `rc`. */
+int sim_csv_open(FILE **out, const char *path, struct fault *f);
+int sim_csv_close(FILE **out, const char *path, int rc, struct fault *f);
+
 #endif

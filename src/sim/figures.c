@@ -18,7 +18,7 @@ void sim_add(struct sim_figures *t, const struct sim_step *s, int groups_wanted)
     t->iterations += s->iterations;
     t->ticks += s->ticks;
     t->decoded += s->decoded;
-    if (s->rounds > t->worst_rounds)
+    if (t->steps == 1 || s->rounds > t->worst_rounds)
         t->worst_rounds = s->rounds;
     for (int i = 0; i < FATE_COUNT; i++)
         t->tokens[i] += s->tokens[i];

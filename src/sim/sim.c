@@ -404,7 +404,7 @@ static void settle(struct sim *s)
 
     o->closed = admission_closed(s->admission);
     o->groups = s->n_batch;
-    o->started = admission_started(s->admission);
+    o->started = admission_started(s->admission) - admission_carried(s->admission);
     o->consumed = admission_consumed(s->admission);
     admission_ledger(s->admission, o->tokens);
     for (int i = 0; i < s->n_batch; i++) {

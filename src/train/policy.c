@@ -22,3 +22,8 @@ void train_policy(const struct config *c, struct admission_config *out)
         .prior_weight = c->admission.prior_weight,
     };
 }
+
+int train_most_starts(int replicas)
+{
+    return 64 + 2 * replicas;
+}

@@ -10,6 +10,7 @@
 #include "dapo/clock.h"
 #include "dapo/log.h"
 #include "dapo/mem.h"
+#include "dapo/train.h"
 #include "train/carry.h"
 #include "train/root.h"
 #include "train/wire.h"
@@ -33,7 +34,7 @@ struct root {
 
 static int most_starts(const struct session *s)
 {
-    return 64 + 2 * comm_replicas(s->comm);
+    return train_most_starts(comm_replicas(s->comm));
 }
 
 size_t root_decision_most(const struct session *s)
