@@ -230,11 +230,11 @@ static const struct node *based(struct parser *p, const struct token *t)
     int base = 0, first = (int)(t - p->tok), end;
 
     if (b->kind == T_NUMBER && b->len <= 2)
-        for (int i = 0; i < b->len; i++)
+        for (int i = 0; i < b->len && is_digit(p->s[b->at + i]); i++)
             base = 10 * base + p->s[b->at + i] - '0';
     else if (b->kind == T_WORD)
         base = word_base(p, b);
-    if (brace && peek_at(p, 3)->kind != T_RBRACE)
+    if (!base || (brace && peek_at(p, 3)->kind != T_RBRACE))
         return NULL;
     p->at += 2 + 2 * brace;
     a = parse_based(p, t, base);

@@ -383,6 +383,8 @@ static void opaque_heads(void)
 static void what_cannot_be_read(void)
 {
     static const struct row rows[] = {
+        {"5_", "NULL"},
+        {"1_{2.}", "NULL"},
         {"\n", "NULL"},
         {"}", "NULL"},
         {"x+", "NULL"},
