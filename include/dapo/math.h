@@ -24,10 +24,10 @@
 #define MATH_VERSION "math-1"
 
 /* X(name, printed) */
-#define MATH_VERDICT_LIST(X)                                                     \
-    X(EQUAL, "equal")                                                            \
-    X(EQUAL_NUMERIC, "equal-numeric") /* to 1,000 digits, but without a proof */ \
-    X(DIFFERENT, "different")                                                    \
+#define MATH_VERDICT_LIST(X)                                                           \
+    X(EQUAL, "equal")                                                                  \
+    X(EQUAL_NUMERIC, "equal-numeric") /* to 1,000 digits (120 of a Gamma), no proof */ \
+    X(DIFFERENT, "different")                                                          \
     X(UNKNOWN, "unknown") /* not decided within the bounds */
 enum math_verdict {
 #define X(name, text) MATH_##name,
@@ -77,24 +77,24 @@ int math_new(struct math **out, struct fault *f);
 void math_free(struct math *m);
 
 /* Compare two answers, already extracted: bytes of any kind and length, need not end in
- * NUL.  Symmetric.  Deterministic: the same pair has the same result on every thread and
- * after any other pairs.  Never fails: what is too long (LIMIT) or unreadable (PARSE) is
- * UNKNOWN, nothing at all against something is DIFFERENT, and equal texts are always
- * EQUAL.  What counts as equal, beside equal values:
- *   - 5 and x = 5, if the left side names something (x, f(x), \angle A, NO/BO); x = 5 and
- *     y = 5 differ, and so do x + z = 1 and 1.  The last side of a chain counts, but not
- *     one that is only approximate.  y = 2x and f(x) = 2x agree;
+ * NUL.  Symmetric.  Deterministic: the same pair has the same result on every thread
+ * and after any other pairs.  Never fails: what is too long (LIMIT) or unreadable
+ * (PARSE) is UNKNOWN, nothing at all against something is DIFFERENT, and equal texts
+ * are always EQUAL.  What counts as equal, beside equal values:
+ *   - 5 and x = 5, if the left side names something (x, f(x), \angle A, NO/BO); x = 5
+ * and y = 5 differ, and so do x + z = 1 and 1.  The last side of a chain counts, but
+ * not one that is only approximate.  y = 2x and f(x) = 2x agree;
  *   - equations with a constant factor between them; inequalities in one variable and
  *     the intervals they mean;
- *   - sets and bare lists in any order, \pm as both values; (a, b) in its order only, as a
- *     tuple, column or vector, and as an open interval where the other side is one;
- *     x = 1, y = 2 by the names;
- *   - a missing unit, base or percent sign: 28% is 28 and 0.28, 90 degrees are 90 and pi/2;
- *     two different units or bases differ, those that convert are converted, counted
+ *   - sets and bare lists in any order, \pm as both values; (a, b) in its order only,
+ * as a tuple, column or vector, and as an open interval where the other side is one; x
+ * = 1, y = 2 by the names;
+ *   - a missing unit, base or percent sign: 28% is 28 and 0.28, 90 degrees are 90 and
+ * pi/2; two different units or bases differ, those that convert are converted, counted
  *     things ("ways", "apples") are not told apart;
  *   - 2:3 and 4:6 and 2/3, but not times of day;
- *   - words in any case, without articles and punctuation; the letter of a choice and the
- *     letter with its text. */
+ *   - words in any case, without articles and punctuation; the letter of a choice and
+ * the letter with its text. */
 void math_compare(struct math *m, const char *gold, size_t n_gold, const char *pred,
                   size_t n_pred, struct math_result *out);
 /* The same, and print both normalised texts, both trees and each step's finding to

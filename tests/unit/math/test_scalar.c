@@ -271,6 +271,7 @@ static void numbers_accepted_to_a_thousand_digits(void)
     PAIRS(NUMERIC("(+ (arctan 2) (arctan 3))", "(/ (* 3 pi) 4)"),
           NUMERIC("(+ (* 4 (arctan (/ 1 5))) (neg (arctan (/ 1 239))))", "(/ pi 4)"),
           NUMERIC("(ln (+ (root 2 2) 1))", "(neg (ln (+ (root 2 2) (neg 1))))"),
+          NUMERIC("(abs (+ 1 i))", "(root 2 2)"), /* the bound takes |x| of reals */
           NUMERIC("(sin (arccos x))", "(root (+ 1 (neg (^ x 2))) 2)"),
           NUMERIC("(arsinh x)", "(ln (+ x (root (+ (^ x 2) 1) 2)))"));
 }
@@ -291,6 +292,10 @@ static void decimals(void)
     PAIRS(EQ("(/ 1 3)", "0.333333", DECIMAL), NE("(/ 1 3)", "0.3333", DECIMAL),
           EQ("(neg (/ 1 3))", "(neg 0.333333)", DECIMAL),
           EQ("(* 2 pi)", "6.283185", DECIMAL), NE("(* 2 pi)", "6.28", DECIMAL),
+          EQ("(* 2 pi)", "6.283185807179", DECIMAL),
+          NE("(* 2 pi)", "6.28318580718", DECIMAL),
+          EQ("(/ pi 100)", "0.03141617", DECIMAL),
+          NE("(/ pi 100)", "0.03141618", DECIMAL),
           EQ("(/ 1 12)", "0.0833333333333333", DECIMAL), EQ("1", "1.0000005", DECIMAL),
           NE("1", "1.00000051", DECIMAL), EQ("0.01", "0.01000008", DECIMAL),
           NE("0.01", "0.01000009", DECIMAL), NE("0.0000001", "0.0000002", DECIMAL),
