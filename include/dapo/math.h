@@ -80,21 +80,22 @@ void math_free(struct math *m);
  * NUL.  Symmetric.  Deterministic: the same pair has the same result on every thread
  * and after any other pairs.  Never fails: what is too long (LIMIT) or unreadable
  * (PARSE) is UNKNOWN, nothing at all against something is DIFFERENT, and equal texts
- * are always EQUAL.  What counts as equal, beside equal values:
- *   - 5 and x = 5, if the left side names something (x, f(x), \angle A, NO/BO); x = 5
- * and y = 5 differ, and so do x + z = 1 and 1.  The last side of a chain counts, but
- * not one that is only approximate.  y = 2x and f(x) = 2x agree;
- *   - equations with a constant factor between them; inequalities in one variable and
- *     the intervals they mean;
- *   - sets and bare lists in any order, \pm as both values; (a, b) in its order only,
- * as a tuple, column or vector, and as an open interval where the other side is one; x
- * = 1, y = 2 by the names;
- *   - a missing unit, base or percent sign: 28% is 28 and 0.28, 90 degrees are 90 and
- * pi/2; two different units or bases differ, those that convert are converted, counted
- *     things ("ways", "apples") are not told apart;
- *   - 2:3 and 4:6 and 2/3, but not times of day;
- *   - words in any case, without articles and punctuation; the letter of a choice and
- * the letter with its text. */
+ * are always EQUAL.  Beside equal values, these count as equal:
+ *
+ * - 5 and x = 5, where the left side names something (x, f(x), \angle A, NO/BO).
+ *   x = 5 and y = 5 differ, and so do x + z = 1 and 1.  The last side of a chain
+ *   counts, unless it is only approximate.  y = 2x and f(x) = 2x agree.
+ * - Equations with a constant factor between them; inequalities in one variable and
+ *   the intervals they mean.
+ * - Sets and bare lists in any order, \pm as both values.  (a, b) in its order only: as
+ *   a tuple, column or vector, as x = a, y = b, or as an open interval where the other
+ *   side is one.
+ * - A missing unit, base or percent sign: 28% is 28 and 0.28, 90 degrees are 90 and
+ *   pi/2.  Two different units or bases differ, those that convert are converted, and
+ *   counted things ("ways", "apples") are not told apart.
+ * - 2:3, 4:6 and 2/3, but not times of day.
+ * - Words in any case, without articles and punctuation; the letter of a choice and the
+ *   letter with its text. */
 void math_compare(struct math *m, const char *gold, size_t n_gold, const char *pred,
                   size_t n_pred, struct math_result *out);
 /* The same, and print both normalised texts, both trees and each step's finding to

@@ -28,7 +28,7 @@ static bool is_generic(const struct unit *u)
 /* "10 units" for a length or a mass, "10 square units" for an area. */
 static bool generic_fits(const struct unit *generic, const struct unit *u)
 {
-    int power = generic->power[UNIT_COUNT];
+    int8_t power = generic->power[UNIT_COUNT];
 
     if (u->power[UNIT_PERCENT] || u->power[UNIT_CURRENCY] || u->power[UNIT_ANGLE] ||
         u->power[UNIT_TEMPERATURE])

@@ -109,8 +109,8 @@ static struct math_result compare_one(struct math *m, const struct node *a,
     return r;
 }
 
-static struct math_result compare_all(struct math *m, const struct node *gold,
-                                      const struct node *pred)
+static struct math_result compare_relations(struct math *m, const struct node *gold,
+                                            const struct node *pred)
 {
     const struct node **g = tree_take(m, MAX_ITEMS * sizeof *g);
     const struct node **p = tree_take(m, MAX_ITEMS * sizeof *p);
@@ -140,7 +140,7 @@ bool stage_relation(struct math *m, const struct node *gold, const struct node *
     if (gold->kind == NODE_OR && pred->kind == NODE_OR)
         *r = match_items(m, gold->kid, gold->n, pred->kid, pred->n, AS_SET);
     else
-        *r = compare_all(m, gold, pred);
+        *r = compare_relations(m, gold, pred);
     if (!is_equal(*r) && stage_reals(m, gold, pred, &solved))
         *r = solved;
     return true;

@@ -196,7 +196,7 @@ static void rewritten(void)
 static void same_if_reordered(const char *gold)
 {
     static char item[8][MAX_LINE];
-    char pred[4 * MAX_LINE] = "";
+    char pred[4 * MAX_LINE], *end;
     bool tuple;
     int n = is_math(gold) ? split(gold, item, &tuple) : 0;
 
@@ -206,10 +206,11 @@ static void same_if_reordered(const char *gold)
         if (strspn(item[i], "0123456789") == 3)
             return; /* digits in groups of three may be one number */
     tried++;
+    end = pred;
     for (int i = n; i-- > 0;) {
-        strcat(pred, item[i]);
+        end = stpcpy(end, item[i]);
         if (i)
-            strcat(pred, ", ");
+            end = stpcpy(end, ", ");
     }
     if (!accepts(gold, pred))
         miss("list", gold, pred);
