@@ -33,6 +33,8 @@ OPT.release := -O3 -g
 OPT.debug := -O0 -g3
 OPT.asan := -O1 -g -fsanitize=address,undefined -fno-omit-frame-pointer \
 	-fno-sanitize-recover=undefined
+OPT.fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
+	-fno-omit-frame-pointer -fno-sanitize-recover=undefined
 # No contraction or reassociation beyond what the source says: invariants 4 and 5 compare
 # bits.
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc $(CFLAGS_ARCH) $(OPT.$(MODE)) \
@@ -123,6 +125,17 @@ check-clang: deps ## the program and unit tests as clang compiles them, warnings
 	@tests/all.sh "$(MAKE) CC=clang CI=1 B=build/clang" build/clang/dapo check-unit
 check-gpu: ## tests that need a GPU
 	@echo 'skipped: no CUDA backend in this build'
+
+# Seconds of `make fuzz-grader`.
+SECONDS ?= 1200
+FUZZ := build/fuzz/tests/fuzz/fuzz_grader
+.PHONY: fuzz-grader
+fuzz-grader: ## fuzz the graders for SECONDS=1200, by clang's libFuzzer
+	@$(MAKE) --no-print-directory MODE=fuzz CC=clang -j$(shell nproc) $(FUZZ)
+	@tests/fuzz/run.sh $(FUZZ) $(SECONDS)
+$(FUZZ): $(FUZZ).o $(call objects,base math reward)
+	@echo '  LD $@'
+	@$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS) $(LDLIBS)
 
 .PHONY: bench
 bench: bin/dapo $(BENCH) ## measure speed, the machine's own ceilings beside it

@@ -36,9 +36,10 @@ struct config {
 #undef END
 };
 
-enum preset { PRESET_DAPO, PRESET_GRPO };                   /* loss.preset */
-enum init { INIT_PRETRAINED, INIT_RANDOM };                 /* model.init */
-enum overlong { OVERLONG_OFF, OVERLONG_ADD, OVERLONG_MIN }; /* reward.overlong */
+enum preset { PRESET_DAPO, PRESET_GRPO };                       /* loss.preset */
+enum init { INIT_PRETRAINED, INIT_RANDOM };                     /* model.init */
+enum overlong { OVERLONG_OFF, OVERLONG_ADD, OVERLONG_MIN };     /* reward.overlong */
+enum bad_gold { BAD_GOLD_DROP, BAD_GOLD_KEEP, BAD_GOLD_ERROR }; /* data.on_bad_gold */
 enum short_batch {
     SHORT_TRAIN,
     SHORT_SKIP,

@@ -45,6 +45,23 @@ enum fate {
 };
 const char *fate_text(enum fate f);
 
+/* X(name, printed) - what the grader says of an answer (reward.h); the numbers are in
+ * step files.  Right are equal and equal-numeric. */
+#define VERDICT_LIST(X)                                                            \
+    X(NONE, "none")                   /* not judged: cancelled, failed */          \
+    X(EQUAL, "equal")                 /* the gold answer */                        \
+    X(EQUAL_NUMERIC, "equal-numeric") /* the same number to 1,000 digits */        \
+    X(DIFFERENT, "different")         /* another answer */                         \
+    X(UNKNOWN, "unknown")             /* not decided; the reward of a wrong one */ \
+    X(NO_ANSWER, "no-answer")         /* none was found in the response */
+enum verdict_kind {
+#define X(name, text) VERDICT_##name,
+    VERDICT_LIST(X)
+#undef X
+        VERDICT_COUNT
+};
+const char *verdict_text(enum verdict_kind v);
+
 struct completion {
     int n_tokens;    /* generated tokens, the stop id included */
     int n_carried;   /* the first of these: generated in earlier steps than this one */
@@ -55,6 +72,7 @@ struct completion {
     int version;     /* the one that draws the next */
     enum finish finish;
     bool correct, answer_found;
+    enum verdict_kind verdict;
     double raw_reward;     /* e.g. +1 / -1 */
     double length_penalty; /* <= 0 */
     double shaped_reward;  /* raw + penalty */

@@ -45,7 +45,7 @@ struct identity {
     char tokenizer[33]; /* hashes in hexadecimal */
     char data[33];
     char model[33];  /* hash of config.json's hyperparameters and the tensor table */
-    char grader[32]; /* REWARD_VERSION */
+    char grader[32]; /* reward_version */
     char build[64];  /* build id */
 };
 

@@ -27,6 +27,17 @@ const char *fate_text(enum fate f)
     return f < FATE_COUNT ? text[f] : "unknown";
 }
 
+const char *verdict_text(enum verdict_kind v)
+{
+    static const char *const text[] = {
+#define X(name, text) text,
+        VERDICT_LIST(X)
+#undef X
+    };
+
+    return v < VERDICT_COUNT ? text[v] : "unknown";
+}
+
 struct group *group_new(int64_t index, int64_t prompt, const int *prompt_ids,
                         int n_prompt, int size, struct fault *f)
 {

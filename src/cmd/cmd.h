@@ -64,10 +64,11 @@ int cmd_written(struct fault *f);
 
 struct json_t;
 
-/* JSON lines of standard input. */
+/* JSON lines of standard input, or of a file. */
 struct lines {
     FILE *in;
-    long number; /* of the line last read, from 1 */
+    const char *name; /* for messages; NULL: "standard input" */
+    long number;      /* of the line last read, from 1 */
     char *text;
     size_t cap;
 };
@@ -75,7 +76,7 @@ struct lines {
  * line number for what is no JSON, an empty line or one of over 64 MiB. */
 int lines_next(struct lines *l, struct json_t **out, struct fault *f);
 void lines_free(struct lines *l);
-/* Put "standard input: line N: " before *f's sentence and make it FAULT_DATA, unless
+/* Put "NAME: line N: " before *f's sentence and make it FAULT_DATA, unless
  * the fault is the system's; returns its code. */
 int lines_fault(const struct lines *l, struct fault *f);
 

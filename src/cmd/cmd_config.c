@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
+#include "dapo/math.h"
 
 int cmd_config(struct cmd_env *e, struct fault *f)
 {
@@ -11,6 +12,8 @@ int cmd_config(struct cmd_env *e, struct fault *f)
 
     if (!rc)
         rc = config_print(&e->cfg, !bare, &out, f);
+    if (!rc && !bare)
+        printf("# grader = math by %s\n", math_libraries());
     if (!rc)
         fputs(out.data, stdout);
     bytes_free(&out);

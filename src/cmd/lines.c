@@ -17,7 +17,8 @@ int lines_fault(const struct lines *l, struct fault *f)
                   inner.code == FAULT_FILE;
 
     return fault_set(f, system ? (enum fault_code)inner.code : FAULT_DATA,
-                     "standard input: line %ld: %s", l->number, inner.text);
+                     "%s: line %ld: %s", l->name ? l->name : "standard input",
+                     l->number, inner.text);
 }
 
 /* The next line without its newline into l->text; *n = SIZE_MAX at the end. */

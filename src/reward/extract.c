@@ -1,14 +1,13 @@
 /* extract.c - where a response says its answer.  Every scan is linear in the response.
  */
+#include <stdint.h>
 #include <string.h>
 
 #include "dapo/reward.h"
 #include "dapo/utf8.h"
 #include "rules.h"
 
-/* Whether the character at text[at] is a literal one: an odd run of backslashes before.
- */
-static bool escaped(const char *text, size_t from, size_t at)
+bool box_escaped(const char *text, size_t from, size_t at)
 {
     size_t k = at;
 
@@ -17,8 +16,7 @@ static bool escaped(const char *text, size_t from, size_t at)
     return (at - k) % 2 == 1;
 }
 
-/* Whether the brace at text[at] opens a box, its marker not before `from`. */
-static bool is_box(const char *text, size_t from, size_t at)
+size_t box_marker(const char *text, size_t from, size_t at)
 {
     static const char *const marker[] = {"\\boxed", "\\fbox"};
 
@@ -28,9 +26,9 @@ static bool is_box(const char *text, size_t from, size_t at)
         size_t k = strlen(marker[i]);
 
         if (at - from >= k && !memcmp(text + at - k, marker[i], k))
-            return true;
+            return at - k;
     }
-    return false;
+    return SIZE_MAX;
 }
 
 /* The partner of the opening brace at text[at], which is known to have one. */
@@ -39,7 +37,7 @@ static size_t box_end(const char *text, size_t from, size_t n, size_t at)
     size_t depth = 0;
 
     for (size_t i = at; i < n; i++) {
-        if ((text[i] != '{' && text[i] != '}') || escaped(text, from, i))
+        if ((text[i] != '{' && text[i] != '}') || box_escaped(text, from, i))
             continue;
         if (text[i] == '{')
             depth++;
@@ -56,13 +54,13 @@ bool box_find(const char *text, size_t from, size_t n, size_t *offset, size_t *l
     size_t closers = 0;
 
     for (size_t i = n; i-- > from;) {
-        if ((text[i] != '{' && text[i] != '}') || escaped(text, from, i))
+        if ((text[i] != '{' && text[i] != '}') || box_escaped(text, from, i))
             continue;
         if (text[i] == '}') {
             closers++;
         } else if (closers > 0) {
             closers--;
-            if (is_box(text, from, i)) {
+            if (box_marker(text, from, i) != SIZE_MAX) {
                 *offset = i + 1;
                 *len = box_end(text, from, n, i) - i - 1;
                 return true;

@@ -6,11 +6,32 @@
 #include <stddef.h>
 #include "dapo/mem.h"
 
-/* Content of the last balanced \boxed{...} or \fbox{...} that lies in text[from, n). */
+/* A piece of a text. */
+struct span {
+    size_t at, n;
+};
+
+/* extract.c.  Content of the last balanced \boxed{...} or \fbox{...} that lies in
+ * text[from, n). */
 bool box_find(const char *text, size_t from, size_t n, size_t *offset, size_t *len);
+/* Whether the character at text[at] is a literal one: an odd run of backslashes before.
+ */
+bool box_escaped(const char *text, size_t from, size_t at);
+/* Where the marker of the box with the brace text[at] starts, not before `from`;
+ * SIZE_MAX if that brace opens no box. */
+size_t box_marker(const char *text, size_t from, size_t at);
 /* Last non-overlapping match of (?i)Answer\s*:\s*([^\n]+) in text[from, n), with the
  * semantics of Python's re: offset and length of the group. */
 bool line_find(const char *text, size_t from, size_t n, size_t *offset, size_t *len);
+
+/* answer.c: what grader = math takes as the answer in text[from, n), see reward.h.
+ * *where from the first piece's start to the last one's end; the pieces are joined in
+ * *joined if there are several, which is empty otherwise. */
+int answer_math(const char *text, size_t from, size_t n, bool *found,
+                struct span *where, struct bytes *joined, struct fault *f);
+
+/* Where text[at, end) ends without ornaments, end tokens and one full stop. */
+size_t answer_end(const char *text, size_t at, size_t end);
 
 /* The two normal forms, appended to an empty *out.  0 or FAULT_SYSTEM. */
 int normal_dapo(const char *answer, size_t n, struct bytes *out, struct fault *f);

@@ -3,7 +3,7 @@
 
 #include "store/rows.h"
 
-enum kind { I64, F64, I32, F32, U8, FATE, FINISH };
+enum kind { I64, F64, I32, F32, U8, FATE, FINISH, VERDICT };
 
 /* X(name, kind, value from group g) */
 #define CANDIDATE_LIST(X)                        \
@@ -29,6 +29,7 @@ enum kind { I64, F64, I32, F32, U8, FATE, FINISH };
     X(finish_reason, FINISH, i, (int64_t)c->finish) \
     X(correct, I64, i, c->correct)                  \
     X(answer_found, I64, i, c->answer_found)        \
+    X(verdict, VERDICT, i, (int64_t)c->verdict)     \
     X(raw_reward, F64, d, c->raw_reward)            \
     X(length_penalty, F64, d, c->length_penalty)    \
     X(shaped_reward, F64, d, c->shaped_reward)      \
@@ -173,6 +174,9 @@ static void make_types(struct h5 *h, hid_t type[])
     type[FINISH] = h5_keep(h, H5Tenum_create(H5T_NATIVE_INT64));
     for (int i = 0; i < FINISH_COUNT; i++)
         enum_add(h, type[FINISH], finish_text((enum finish)i), i);
+    type[VERDICT] = h5_keep(h, H5Tenum_create(H5T_NATIVE_INT64));
+    for (int i = 0; i < VERDICT_COUNT; i++)
+        enum_add(h, type[VERDICT], verdict_text((enum verdict_kind)i), i);
 }
 
 /* Items [done, done + n) of this rank's, as a selection in the file. */
@@ -278,7 +282,7 @@ static void create_columns(struct draft *d, const struct rows *rows, const hid_t
 
 int columns_write_all(struct draft *d, const struct rows *rows, struct fault *f)
 {
-    hid_t dataset[COLUMNS], type[FINISH + 1];
+    hid_t dataset[COLUMNS], type[VERDICT + 1];
     int rc;
 
     make_types(&d->h, type);

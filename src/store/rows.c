@@ -28,6 +28,7 @@ static int look_at(const struct group *g, bool spans, struct row *row, struct fa
         const struct completion *c = g->members + m;
 
         if (c->n_tokens < 0 || (unsigned)c->finish >= FINISH_COUNT ||
+            (unsigned)c->verdict >= VERDICT_COUNT ||
             (c->n_tokens > 0 && (!c->ids || !c->logprobs || (spans && !c->versions))))
             return fault_set(f, FAULT_BUG,
                              "candidate %" PRId64 ", member %d can't be recorded",

@@ -58,7 +58,8 @@ static int pack_member(struct bytes *b, const struct completion *m, struct fault
     size_t n = (size_t)m->n_tokens, answer = m->answer ? strlen(m->answer) : 0;
     int64_t head[] = {m->n_tokens,      m->finish,
                       m->correct,       m->answer_found,
-                      m->answer_offset, m->answer ? (int64_t)answer : -1};
+                      m->answer_offset, m->answer ? (int64_t)answer : -1,
+                      m->verdict};
     double rewards[] = {m->raw_reward, m->length_penalty, m->shaped_reward};
     int rc;
 
@@ -239,14 +240,16 @@ static int take_tokens(struct reader *r, struct completion *m, int n, struct fau
 static int take_member(const struct session *s, struct reader *r, struct completion *m,
                        struct fault *f)
 {
-    int64_t head[6];
+    int64_t head[7];
     double rewards[3];
     int rc;
 
-    if (!take_numbers(r, head, 6) || !take(r, rewards, sizeof rewards) || head[0] < 0 ||
+    if (!take_numbers(r, head, 7) || !take(r, rewards, sizeof rewards) || head[0] < 0 ||
         head[0] > s->cfg->rollout.max_tokens || head[1] < 0 ||
-        head[1] > FINISH_LENGTH || head[5] < -1 || head[5] > (int64_t)r->left)
+        head[1] > FINISH_LENGTH || head[5] < -1 || head[5] > (int64_t)r->left ||
+        head[6] < 0 || head[6] >= VERDICT_COUNT)
         return nonsense(f);
+    m->verdict = (enum verdict_kind)head[6];
     m->finish = (enum finish)head[1];
     m->correct = head[2] != 0;
     m->answer_found = head[3] != 0;

@@ -173,6 +173,8 @@ int train_evaluate_all(struct comm *c, const struct config *cfg, const char *row
         rc = fault_set(f, FAULT_CONFIG, "data.eval is not set: name a prompt file");
     if (!rc)
         rc = prompt_set_read(&s.eval, &s, cfg->data.eval, f);
+    if (!rc)
+        rc = prompt_set_judge(&s.eval, &s, cfg->data.eval, f);
     rc = comm_agree_all(c, rc, f);
     if (!rc)
         rc = same_inputs_all(&s, f);

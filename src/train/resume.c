@@ -27,6 +27,7 @@ bool train_may_change(const char *setting)
         "model.tokenizer",
         "data.train",
         "data.epochs",
+        "data.on_bad_gold", /* which prompts remain is in the identity */
         "rollout.slots",
         "rollout.kv_tokens",
         "rollout.slice",
@@ -172,8 +173,8 @@ static int check_identity(const struct session *s, const struct identity *id,
         what = "the tokenizer is another";
     else if (strcmp(id->data, mine->data))
         what = "data.train holds other prompts";
-    else if (strcmp(id->grader, mine->grader))
-        what = "the grader has another version";
+    else if (!reward_version_in(id->grader, (enum grader)s->cfg->reward.grader))
+        what = "reward.grader, or its version, is another";
     if (what)
         return fault_set(
             f, FAULT_CONFIG,

@@ -5,7 +5,6 @@
 
 #include "dapo/log.h"
 #include "dapo/mem.h"
-#include "dapo/reward.h"
 #include "train/carry.h"
 #include "dapo/train.h"
 
@@ -98,6 +97,9 @@ int session_open(struct session *s, struct comm *c, const struct config *cfg,
         rc = open_model(s, f);
     if (!rc)
         rc = check_model(s, f);
+    if (!rc)
+        rc = judge_new(&s->judge, (enum grader)cfg->reward.grader,
+                       (int)cfg->reward.answer_window, f);
     return rc;
 }
 
@@ -112,6 +114,7 @@ void session_close(struct session *s)
     model_free(s->model);
     order_free(s->order);
     free(s->previous);
+    judge_free(s->judge);
     prompt_set_free(&s->train);
     prompt_set_free(&s->eval);
     tokenizer_free(s->tok);
@@ -255,16 +258,16 @@ int session_judge(const struct session *s, struct completion *m, const char *gol
 
     said = text.data ? text.data : "";
     if (!rc)
-        rc = reward_judge((enum grader)c->reward.grader, (int)c->reward.answer_window,
-                          gold, said, text.len, &v, f);
+        rc = judge_run(s->judge, gold, strlen(gold), said, text.len, &v, f);
     if (!rc) {
+        m->verdict = v.kind;
         m->correct = v.correct;
         m->answer_found = v.found;
         m->answer_offset = v.found ? (int64_t)v.offset : -1;
         if (v.found) {
-            m->answer = mem_new(v.len + 1, 1, "an answer", f);
+            m->answer = mem_new(v.n_answer + 1, 1, "an answer", f);
             if (m->answer)
-                memcpy(m->answer, said + v.offset, v.len);
+                memcpy(m->answer, v.answer, v.n_answer);
             else
                 rc = f->code;
         }
@@ -343,7 +346,8 @@ int session_identify(struct session *s, struct fault *f)
     hex_of(tokenizer_hash(s->tok), 0, id->tokenizer);
     hex_of(s->train.file.hash, (unsigned long long)s->train.n, id->data);
     hash_model(s->model, id->model);
-    snprintf(id->grader, sizeof id->grader, "%s", REWARD_VERSION);
+    snprintf(id->grader, sizeof id->grader, "%s",
+             reward_version((enum grader)s->cfg->reward.grader));
     snprintf(id->build, sizeof id->build, "%s", BUILD_ID);
     return hash_config(s->cfg, id->config, f);
 }

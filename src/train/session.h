@@ -11,6 +11,7 @@
 #include "dapo/learner.h"
 #include "dapo/model.h"
 #include "dapo/pulse.h"
+#include "dapo/reward.h"
 #include "dapo/rollout.h"
 #include "dapo/store.h"
 #include "dapo/text.h"
@@ -27,6 +28,7 @@ struct prompt_set {
     struct prompts file;
     int64_t *kept; /* [n] rows not longer than prompt.max_tokens, in file order */
     int64_t n, too_long;
+    int64_t bad_gold; /* answers that the grader does not take for right */
 };
 
 struct carry; /* train/carry.h */
@@ -50,6 +52,7 @@ struct session {
     const struct backend *backend;
     struct model *model;
     struct tokenizer *tok;
+    struct judge *judge;
     struct prompt_set train, eval;
     struct order *order;
     struct rollout *generator;   /* generating ranks */
@@ -90,6 +93,10 @@ int session_enter_all(struct session *s, enum phase p, enum inject_point i,
 int prompt_set_read(struct prompt_set *p, const struct session *s, const char *path,
                     struct fault *f);
 void prompt_set_free(struct prompt_set *p);
+/* Judge every answer of the set against itself (judge_gold) and do as data.on_bad_gold
+ * says with those that fail: the same on every rank. */
+int prompt_set_judge(struct prompt_set *p, const struct session *s, const char *path,
+                     struct fault *f);
 /* Ids of a row's prompt, appended to *out. */
 int prompt_ids(const struct session *s, const struct prompt *p, struct ids *out,
                struct fault *f);

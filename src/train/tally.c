@@ -24,6 +24,8 @@ enum sum {
     SUM_LENGTH,
     SUM_SURPRISAL,
     SUM_UNIQUE,
+    SUM_VERDICT, /* by kind */
+    SUM_LAST_VERDICT = SUM_VERDICT + VERDICT_COUNT - 1,
     SUM_COUNT
 };
 
@@ -81,6 +83,7 @@ static void add_completion(double *of, const struct group *g, int i)
     of[SUM_TOKENS] += m->n_tokens;
     of[SUM_LENGTH] += m->finish == FINISH_LENGTH;
     of[SUM_UNIQUE] += !seen_before(g, i);
+    of[SUM_VERDICT + (int)m->verdict] += 1;
     for (int t = 0; t < m->n_tokens; t++)
         surprisal -= (double)m->logprobs[t];
     of[SUM_SURPRISAL] += on_grid(surprisal);
@@ -158,6 +161,10 @@ static void put_rewards(double *m, const double *all, const double *train)
     m[METRIC_REWARD_TRAIN_ACCURACY] = ratio(train[SUM_CORRECT], train[SUM_N]);
     m[METRIC_REWARD_TRAIN_SHAPED] = ratio(train[SUM_SHAPED], train[SUM_N]);
     m[METRIC_REWARD_TRAIN_FORMAT] = ratio(train[SUM_FOUND], train[SUM_N]);
+    m[METRIC_GRADER_WRONG] = all[SUM_VERDICT + VERDICT_DIFFERENT];
+    m[METRIC_GRADER_NO_ANSWER] = all[SUM_VERDICT + VERDICT_NO_ANSWER];
+    m[METRIC_GRADER_UNKNOWN] = all[SUM_VERDICT + VERDICT_UNKNOWN];
+    m[METRIC_GRADER_NUMERIC] = all[SUM_VERDICT + VERDICT_EQUAL_NUMERIC];
     m[METRIC_COMPLETIONS] = all[SUM_N];
     m[METRIC_TRAIN_COMPLETIONS] = m[METRIC_DATUMS] = train[SUM_N];
     m[METRIC_MEAN_TOKENS] = ratio(all[SUM_TOKENS], all[SUM_N]);

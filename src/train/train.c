@@ -76,8 +76,12 @@ static int open_roles(struct session *s, struct fault *f)
         return fault_set(f, FAULT_CONFIG,
                          "data.train is not set: name a prompt file of dapo prepare");
     rc = prompt_set_read(&s->train, s, c->data.train, f);
+    if (!rc)
+        rc = prompt_set_judge(&s->train, s, c->data.train, f);
     if (!rc && *c->data.eval)
         rc = prompt_set_read(&s->eval, s, c->data.eval, f);
+    if (!rc && *c->data.eval)
+        rc = prompt_set_judge(&s->eval, s, c->data.eval, f);
     if (!rc)
         rc = session_identify(s, f);
     if (!rc)
@@ -111,10 +115,14 @@ static void say_header(const struct session *s, const char *dir)
     log0_line(LOG_INFO, "model=%s parameters=%zu layers=%d dim=%d vocab=%d stop_ids=%d",
               c->model.path, model_n_params(s->model), m->layers, m->dim, m->vocab,
               m->n_stop);
+    log0_line(LOG_INFO, "grader=%s version=%s window=%" PRId64 " libraries=\"%s\"",
+              grader_text((enum grader)c->reward.grader), s->identity.grader,
+              c->reward.answer_window, math_libraries());
     log0_line(LOG_INFO,
-              "prompts=%" PRId64 " too_long=%" PRId64 " held_out=%" PRId64
-              " load_seconds=%.2f",
-              s->train.n, s->train.too_long, s->eval.n, clock_now() - s->started);
+              "prompts=%" PRId64 " too_long=%" PRId64 " bad_gold=%" PRId64
+              " held_out=%" PRId64 " bad_gold_held_out=%" PRId64 " load_seconds=%.2f",
+              s->train.n, s->train.too_long, s->train.bad_gold, s->eval.n,
+              s->eval.bad_gold, clock_now() - s->started);
     if (c->admission.max_seconds > 0)
         log0_line(LOG_INFO,
                   "admission.max_seconds=%g: the clock may close a step, and then "
@@ -233,13 +241,15 @@ static void say_step(const struct session *s, const struct settled *r)
 
     log0_line(LOG_INFO,
               "step=%" PRId64 " acc=%.3f groups=%d/%" PRId64 " candidates=%" PRId64
-              " tokens=%.0f waste=%.2f len=%.1f loss=%+.4f norm=%.3f entropy=%.3f "
+              " unknown=%.0f tokens=%.0f waste=%.2f len=%.1f loss=%+.4f norm=%.3f "
+              "entropy=%.3f "
               "clip=%.4f max_log_ratio=%.2g gen=%.2fs learn=%.2fs closed_by=%s%s",
               s->step, m[METRIC_REWARD_ACCURACY], r->n_batch, s->cfg->admission.groups,
-              r->started, m[METRIC_TOKENS], m[METRIC_WASTED], m[METRIC_MEAN_TOKENS],
-              m[METRIC_LOSS], m[METRIC_GRAD_NORM], m[METRIC_ENTROPY], m[METRIC_CLIP],
-              m[METRIC_MAX_LOG_RATIO], m[METRIC_T_GENERATE], m[METRIC_T_LEARN],
-              closed_text(r->closed), staleness(m, stale, sizeof stale));
+              r->started, m[METRIC_GRADER_UNKNOWN], m[METRIC_TOKENS], m[METRIC_WASTED],
+              m[METRIC_MEAN_TOKENS], m[METRIC_LOSS], m[METRIC_GRAD_NORM],
+              m[METRIC_ENTROPY], m[METRIC_CLIP], m[METRIC_MAX_LOG_RATIO],
+              m[METRIC_T_GENERATE], m[METRIC_T_LEARN], closed_text(r->closed),
+              staleness(m, stale, sizeof stale));
 }
 
 static int short_batch(const struct session *s, const struct settled *r,

@@ -41,7 +41,8 @@ def completions(f, select):
     fates = dict(zip(index, fate))
     offset = f["tokens/completion_offset"][:]
     ids, logp = f["tokens/ids"][:], f["tokens/logprobs"][:].view(np.int32)
-    names = ["finish_reason", "correct", "shaped_reward", "advantage", "answer_offset"]
+    names = ["finish_reason", "correct", "verdict", "shaped_reward", "advantage"]
+    names.append("answer_offset")
     columns = [f["completions/" + n][:] for n in names]
     out = {}
     for row, (c, m) in enumerate(

@@ -11,7 +11,7 @@
 #define GROUPS 11
 #define SIZE 3
 /* hash of the content of the step file of these groups */
-#define CONTENT 1089678898274251196LL
+#define CONTENT -2920115560281707204LL
 
 /* Awkward on purpose: empty completions, 1/3, answers of every kind, a group without
  * members. */
@@ -42,6 +42,7 @@ static struct group *make_group(int64_t i)
         c->finish = (enum finish)(1 + (i + m) % 4);
         c->correct = (i + m) % 2;
         c->answer_found = answer != NULL;
+        c->verdict = (enum verdict_kind)((i + m) % VERDICT_COUNT);
         c->answer = answer ? strdup(answer) : NULL;
         c->answer_offset = answer ? 10 * i + m : -1;
         c->raw_reward = c->correct ? 1 : -1;
@@ -128,16 +129,25 @@ static void *read_all(const char *path, const char *name, hid_t type, size_t wid
     return out;
 }
 
-static const char *const int_columns[] = {
-    "/candidates/index",          "/candidates/prompt_id",
-    "/candidates/fate",           "/candidates/n_correct",
-    "/candidates/n_tokens",       "/candidates/n_prompt",
-    "/candidates/policy_version", "/candidates/replica",
-    "/completions/candidate",     "/completions/member",
-    "/completions/n_tokens",      "/completions/correct",
-    "/completions/finish_reason", "/completions/answer_found",
-    "/completions/answer_offset", "/tokens/completion_offset",
-    "/answers/completion_offset", "/ledger/tokens"};
+static const char *const int_columns[] = {"/candidates/index",
+                                          "/candidates/prompt_id",
+                                          "/candidates/fate",
+                                          "/candidates/n_correct",
+                                          "/candidates/n_tokens",
+                                          "/candidates/n_prompt",
+                                          "/candidates/policy_version",
+                                          "/candidates/replica",
+                                          "/completions/candidate",
+                                          "/completions/member",
+                                          "/completions/n_tokens",
+                                          "/completions/correct",
+                                          "/completions/finish_reason",
+                                          "/completions/answer_found",
+                                          "/completions/answer_offset",
+                                          "/completions/verdict",
+                                          "/tokens/completion_offset",
+                                          "/answers/completion_offset",
+                                          "/ledger/tokens"};
 static const char *const real_columns[] = {"/candidates/started_s",
                                            "/candidates/finished_s",
                                            "/completions/raw_reward",
@@ -269,6 +279,7 @@ static void check_rows(const char *path)
             CHECK_INT(int_at(path, "/completions/candidate", row), i);
             CHECK_INT(int_at(path, "/completions/member", row), m);
             CHECK_INT(int_at(path, "/completions/correct", row), c->correct);
+            CHECK_INT(int_at(path, "/completions/verdict", row), (i + m) % 6);
             CHECK_INT(int_at(path, "/completions/answer_offset", row),
                       c->answer_offset);
             CHECK(!memcmp(advantage + row, &c->advantage, 8)); /* -0.0 too */

@@ -13,9 +13,14 @@ static bool judge_n(enum grader g, int window, const char *gold, const char *tex
                     size_t n, struct verdict *v)
 {
     struct fault f = FAULT_INIT;
+    struct judge *j;
 
-    CHECK_OK(reward_judge(g, window, gold, text, n, v, &f), &f);
+    CHECK_OK(judge_new(&j, g, window, &f), &f);
+    CHECK_OK(judge_run(j, gold, strlen(gold), text, n, v, &f), &f);
     CHECK(v->offset <= n && v->len <= n - v->offset);
+    CHECK(v->correct == (v->kind == VERDICT_EQUAL || v->kind == VERDICT_EQUAL_NUMERIC));
+    CHECK(v->found == (v->kind != VERDICT_NO_ANSWER));
+    judge_free(j);
     return v->correct;
 }
 
