@@ -28,7 +28,9 @@ struct settled {
     int *n_tokens;       /* [n_batch][size] lengths of the trained completions */
     int64_t ticks;
     double tick_seconds, seconds;
-    int64_t messages, bytes; /* root: of ticks and settling, through it */
+    int64_t messages, bytes;  /* root: of ticks and settling, through it */
+    int64_t longest, busiest; /* iterations and slot iterations of the replica with most
+                                 in each tick, summed over the ticks */
     /* This replica's own: */
     struct group **mine; /* [n_mine] its groups, candidate order, with fate */
     int n_mine;

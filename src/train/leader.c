@@ -192,6 +192,21 @@ static void begin_report(struct leader *l)
         give_up(l, &l->fault);
 }
 
+/* Decode, and say in the report's head how much that was. */
+static void slice(struct leader *l)
+{
+    struct rollout *g = l->s->generator;
+    struct rollout_stats a = rollout_stats(g), b;
+    struct report_head head;
+
+    rollout_slice(g, (int)l->s->cfg->rollout.slice, false, NULL, &l->fault);
+    b = rollout_stats(g);
+    memcpy(&head, l->report.data, sizeof head);
+    head.iterations = (int32_t)(b.iterations - a.iterations);
+    head.slot_iterations = (int32_t)(b.slot_iterations - a.slot_iterations);
+    memcpy(l->report.data, &head, sizeof head);
+}
+
 /* A leader with a fault goes on ticking, so that nobody waits for it, and says so. */
 static void slice_and_report(struct leader *l)
 {
@@ -201,7 +216,7 @@ static void slice_and_report(struct leader *l)
     if (!f->code)
         inject_pass(INJECT_GENERATE, f);
     if (!f->code)
-        rollout_slice(l->s->generator, (int)l->s->cfg->rollout.slice, false, NULL, f);
+        slice(l);
     start = clock_now();
     if (!f->code)
         collect(l);

@@ -28,8 +28,9 @@ struct root {
     int64_t end_tick; /* number of the tick that ended the step; -1 before */
     bool abandon;
     struct fault fault;
-    double seconds; /* of CPU, deciding */
-    double began;   /* clock */
+    double seconds;           /* of CPU, deciding */
+    double began;             /* clock */
+    int64_t longest, busiest; /* of each tick's slices: iterations, slot iterations */
 };
 
 static int most_starts(const struct session *s)
@@ -163,6 +164,8 @@ static void take_event(struct root *r, int replica, const struct report_event *e
 
 static void take_reports(struct root *r)
 {
+    int32_t longest = 0, busiest = 0;
+
     for (int p = 0; p < comm_replicas(r->s->comm); p++) {
         size_t n;
         const char *data = ticks_view(r->t, p, &n);
@@ -171,6 +174,8 @@ static void take_reports(struct root *r)
         if (n < sizeof head)
             continue;
         memcpy(&head, data, sizeof head);
+        longest = head.iterations > longest ? head.iterations : longest;
+        busiest = head.slot_iterations > busiest ? head.slot_iterations : busiest;
         if (r->end_tick < 0 && (head.stop || head.failed))
             r->abandon = true;
         for (size_t at = sizeof head; at + sizeof(struct report_event) <= n;
@@ -181,6 +186,8 @@ static void take_reports(struct root *r)
             take_event(r, p, &e);
         }
     }
+    r->longest += longest;
+    r->busiest += busiest;
     if (r->end_tick < 0 && stop_requested())
         r->abandon = true;
 }
@@ -360,6 +367,8 @@ int root_settle(struct root *r, struct settled *out, struct fault *f)
     out->ticks = ticks_count(r->t);
     out->tick_seconds = ticks_seconds(r->t) + r->seconds;
     ticks_traffic(r->t, &out->messages, &out->bytes);
+    out->longest = r->longest;
+    out->busiest = r->busiest;
     if (r->abandon) {
         out->n_batch = 0;
         return 0;

@@ -31,7 +31,7 @@ enum sum {
 
 struct sums {
     double of[2][SUM_COUNT];
-    double groups, effective;
+    double groups, effective, effective_tokens;
     double seconds[FATE_COUNT];
     double decode, slot_iterations, iterations;
     double drawn, in, out; /* tokens: in this step, from earlier ones, for later ones */
@@ -142,6 +142,10 @@ static void put_times(struct session *s, const struct settled *r, const struct s
     m[METRIC_TICKS] = (double)r->ticks;
     m[METRIC_ROOT_MESSAGES] = (double)r->messages;
     m[METRIC_ROOT_BYTES] = (double)r->bytes;
+    m[METRIC_CRITICAL] = (double)r->longest;
+    m[METRIC_CRITICAL_SLOTS] = (double)r->busiest;
+    m[METRIC_EFFECTIVE_MEAN] =
+        ratio(x->effective_tokens, x->effective * (double)r->size);
     m[METRIC_ITERATIONS] = x->iterations;
     m[METRIC_ITERATIONS_MAX] = most[MOST_ITERATIONS];
     m[METRIC_SLOTS_IDLE] = slots_of(s, x->iterations) - x->slot_iterations;
@@ -238,7 +242,10 @@ int tally_all(struct session *s, const struct settled *r,
         bool whole = complete(g);
 
         x.groups += whole;
-        x.effective += whole && group_trainable(group_correct(g), g->size);
+        if (whole && group_trainable(group_correct(g), g->size)) {
+            x.effective++;
+            x.effective_tokens += (double)group_tokens(g);
+        }
         for (int k = 0; k < g->size; k++) {
             if (whole)
                 add_completion(x.of[0], g, k);

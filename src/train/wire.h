@@ -8,6 +8,8 @@
 struct report_head {
     int32_t stop;   /* this rank was asked to stop */
     int32_t failed; /* this rank has a fault and generates no more */
+    /* What the slice was: decode iterations, and busy slots summed over them. */
+    int32_t iterations, slot_iterations;
 };
 enum event_kind { EVENT_FINISHED, EVENT_CUT };
 struct report_event {

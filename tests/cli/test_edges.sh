@@ -102,8 +102,8 @@ for length in (16, 32, 64):
         m = lambda n: f["metrics/" + n][()]
         assert m("rollout/mean_completion_tokens") > 0.5 * length
         # an idle tick is three messages with each of the three replicas: 4 bytes say
-        # how long the report is, its head is 8, a decision's head 96
-        seen.append((m("comm/root_bytes") - 3 * 108 * m("time/ticks"), m("comm/root_messages")
+        # how long the report is, its head is 16, a decision's head 96
+        seen.append((m("comm/root_bytes") - 3 * 116 * m("time/ticks"), m("comm/root_messages")
                      - 9 * m("time/ticks"), m("comm/delivered_bytes"), m("comm/root_share_bytes"),
                      m("rollout/train_completion_tokens")))
 print(seen)

@@ -37,6 +37,8 @@ run narrow 3 --set rollout.slots=3 --set rollout.slice=1 --set rollout.prefill_c
 compare trained,tokens,ledger,weights "$runs/one" "$runs/narrow"
 run waves 3 --set admission.refill=waves
 compare trained,tokens,ledger,weights "$runs/one" "$runs/waves"
+run full 6 --set admission.refill=full --set admission.full_multiplier=2
+compare trained,tokens,ledger,weights "$runs/one" "$runs/full"
 
 echo "the same command gives the same bits, metrics of waste included"
 run again 3
