@@ -1,8 +1,8 @@
 # Makefile of dapo.  `make help` lists the targets.
 #
 # config.mk (not in the repository; env/*.example.mk are examples) sets what differs on a
-# cluster: CC, MPICC, MPIRUN, PKG_CONFIG, HDF5_CFLAGS, HDF5_LIBS, FLINT, CFLAGS_ARCH, CFLAGS,
-# LDLIBS, PYTHON.  Where it exists, `make deps` installs nothing.
+# cluster: CC, MPICC, MPIRUN, PKG_CONFIG, HDF5_CFLAGS, HDF5_LIBS, PMIX_CFLAGS, PMIX_LIBS,
+# FLINT, CFLAGS_ARCH, CFLAGS, LDLIBS, PYTHON.  Where it exists, `make deps` installs nothing.
 -include config.mk
 
 MODE ?= release
@@ -24,7 +24,7 @@ export DAPO_PYTHON ?= $(firstword $(wildcard $(CURDIR)/build/venv/bin/python) $(
 # before it.  CORE may use neither MPI nor HDF5: it is compiled without their headers and
 # unit tests link it without their libraries, so reaching upward does not build.
 CORE := base config text data math reward backend model rollout admission sim learner
-JOB := comm store train cmd
+JOB := comm watch store train cmd
 
 CFLAGS_ARCH ?= -march=native
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
@@ -46,6 +46,9 @@ ifeq ($(origin FLINT),undefined)
 FLINT := $(shell env/flint.sh "$(CC)" $(CFLAGS_ARCH) $(CFLAGS) $(LDLIBS))
 endif
 LIBS := -ljansson -lpcre2-8 -lutf8proc -linih -lxxhash -ldnnl $(FLINT) -lgmp -lm -lpthread
+# PMIx: facts of a job and news of its peers; PMIX_LIBS= builds without.
+PMIX_CFLAGS ?= $(shell $(PKG_CONFIG) --cflags pmix 2>/dev/null)
+PMIX_LIBS ?= $(shell $(PKG_CONFIG) --libs pmix 2>/dev/null)
 HDF5_CFLAGS ?= $(shell $(PKG_CONFIG) --cflags hdf5-openmpi 2>/dev/null)
 HDF5_LIBS ?= $(shell $(PKG_CONFIG) --libs hdf5-openmpi 2>/dev/null)
 
@@ -74,7 +77,7 @@ demo: deps ## install, build, train a small model, report
 
 $(B)/dapo: $(call objects,$(JOB) $(CORE))
 	@echo '  LD $@'
-	@$(MPICC) $(ALL_CFLAGS) -o $@ $^ $(HDF5_LIBS) $(LIBS) $(LDLIBS)
+	@$(MPICC) $(ALL_CFLAGS) -o $@ $^ $(HDF5_LIBS) $(PMIX_LIBS) $(LIBS) $(LDLIBS)
 
 $(UNIT): $(B)/%: $(B)/%.o $(B)/tests/check.o $(call objects,$(CORE))
 	@echo '  LD $@'
@@ -83,9 +86,10 @@ $(UNIT): $(B)/%: $(B)/%.o $(B)/tests/check.o $(call objects,$(CORE))
 $(MPI) $(BENCH): $(B)/%: $(B)/%.o $(B)/tests/check.o $(B)/tests/check_mpi.o \
 		$(filter-out $(B)/src/cmd/main.o,$(call objects,$(JOB) $(CORE)))
 	@echo '  LD $@'
-	@$(MPICC) $(ALL_CFLAGS) -o $@ $^ -lcunit $(HDF5_LIBS) $(LIBS) $(LDLIBS)
+	@$(MPICC) $(ALL_CFLAGS) -o $@ $^ -lcunit $(HDF5_LIBS) $(PMIX_LIBS) $(LIBS) $(LDLIBS)
 
 COMPILE = $(CC)
+$(call objects,watch): ALL_CFLAGS += $(if $(strip $(PMIX_LIBS)),-DHAVE_PMIX $(PMIX_CFLAGS:-I%=-isystem %))
 $(call objects,math): ALL_CFLAGS += $(if $(FLINT),-DHAVE_FLINT)
 $(call objects,$(JOB)) $(addsuffix .o,$(MPI) $(BENCH)) $(B)/tests/check_mpi.o: \
 	COMPILE = $(MPICC) $(HDF5_CFLAGS)
