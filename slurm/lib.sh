@@ -90,7 +90,13 @@ job_run() {
     job_step "$@" || rc=$?
     case $rc in
     0) echo 'slurm: done' ;;
-    75) ! job_requeue || return 75 ;;
+    75)
+        if [[ -e $dir/stop ]]; then
+            echo "slurm: stopped by $dir/stop: not requeued"
+        elif job_requeue; then
+            return 75
+        fi
+        ;;
     *) echo "slurm: exit status $rc: stopped, not requeued" ;;
     esac
     rm -f "$dir/slurm-$SLURM_JOB_ID.starts"

@@ -33,7 +33,7 @@ void pulse_phase(enum phase p, int64_t step);
 /* Something was done: a slice, a microbatch, a message that came, a piece written.
  * Waiting is no progress. */
 void pulse_beat(void);
-/* A tick was answered or obeyed. */
+/* A tick was reported or answered; none yet (-1) when a step begins. */
 void pulse_tick(int64_t number);
 
 struct pulse {

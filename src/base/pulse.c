@@ -21,7 +21,8 @@ const char *phase_text(enum phase p)
 void pulse_phase(enum phase p, int64_t of_step)
 {
     atomic_store(&phase, (int)p);
-    atomic_store(&step, of_step);
+    if (atomic_exchange(&step, of_step) != of_step)
+        atomic_store(&tick, -1);
     pulse_beat();
 }
 

@@ -9,6 +9,7 @@
 #include "train/evaluate.h"
 #include "train/generate.h"
 #include "train/same.h"
+#include "train/stop.h"
 
 /* Per problem, summed over ranks (each problem has one rank that is not zero). */
 struct score {

@@ -1,6 +1,5 @@
 /* generate.c - the generation phase: root and leaders take turns until it has settled.
  */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,19 +10,6 @@
 #include "train/carry.h"
 #include "train/leader.h"
 #include "train/root.h"
-
-/* Written by signal handlers, read between slices. */
-static volatile sig_atomic_t stop_flag;
-
-void train_request_stop(void)
-{
-    stop_flag = 1;
-}
-
-bool stop_requested(void)
-{
-    return stop_flag != 0;
-}
 
 void settled_free(struct settled *r)
 {
@@ -151,6 +137,7 @@ int generation_begin_all(struct generation **out, struct session *s, int64_t ava
     struct generation *g = mem_new(1, sizeof *g, "a step's generation", f);
     int rc = f->code;
 
+    pulse_phase(PHASE_GENERATE, s->drawing.step);
     *out = g;
     if (g) {
         g->s = s;

@@ -59,7 +59,4 @@ void generation_tick(void *generation);
 int generation_end_all(struct generation *g, int rc, struct settled *out,
                        struct fault *f);
 
-/* Set by signals (train_request_stop). */
-bool stop_requested(void);
-
 #endif

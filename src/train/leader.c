@@ -7,6 +7,7 @@
 #include "dapo/mem.h"
 #include "train/carry.h"
 #include "train/leader.h"
+#include "train/stop.h"
 #include "train/wire.h"
 
 struct leader {
@@ -93,6 +94,21 @@ static int start(struct leader *l, const struct decision_start *d)
     return 0;
 }
 
+/* For the record of a crash: whom this replica is generating for. */
+static void note_work(const struct leader *l)
+{
+    int64_t rows[WATCH_PROMPTS];
+    int n = 0;
+
+    for (size_t i = 0; i < l->n && n < WATCH_PROMPTS; i++)
+        for (int k = 0; k < l->group[i]->size; k++)
+            if (l->group[i]->members[k].finish == FINISH_NONE) {
+                rows[n++] = l->group[i]->prompt;
+                break;
+            }
+    watch_generating(rows, n);
+}
+
 static int add_event(struct leader *l, const struct group *g, int member,
                      enum event_kind kind)
 {
@@ -165,6 +181,8 @@ static int obey(struct leader *l, const char *data, size_t n)
         memcpy(&d, data + at, sizeof d);
         if (!rc && d.replica == comm_replica(l->s->comm))
             rc = start(l, &d);
+        if (!rc && d.replica == comm_replica(l->s->comm) && d.fails)
+            rc = cancel(l, d.index);
     }
     for (int i = 0; i < head.n_cancel; i++, at += sizeof(int64_t)) {
         int64_t index;
@@ -213,6 +231,7 @@ static void slice_and_report(struct leader *l)
     struct fault *f = &l->fault;
     double start;
 
+    note_work(l);
     if (!f->code)
         inject_pass(INJECT_GENERATE, f);
     if (!f->code)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dapo/clock.h"
 #include "dapo/log.h"
 #include "dapo/mem.h"
 #include "dapo/train.h"
@@ -99,6 +100,7 @@ int save_all(struct session *s, struct fault *f)
     struct parcel *parcels = NULL;
     double *state = NULL;
     int n, n_parcels = 0;
+    double start = clock_now();
     int rc = session_enter_all(s, PHASE_CHECKPOINT, INJECT_CHECKPOINT, f);
 
     if (!rc)
@@ -123,6 +125,7 @@ int save_all(struct session *s, struct fault *f)
     if (!rc)
         rc = store_retain_all(s->store, (int)s->cfg->run.keep, s->cfg->run.keep_every,
                               f);
+    s->save_seconds = clock_now() - start;
     if (!rc)
         log0_line(LOG_INFO, "checkpoint step=%lld", (long long)s->step);
     free(state);

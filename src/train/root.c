@@ -13,6 +13,7 @@
 #include "dapo/train.h"
 #include "train/carry.h"
 #include "train/root.h"
+#include "train/stop.h"
 #include "train/wire.h"
 
 struct root {
@@ -188,7 +189,7 @@ static void take_reports(struct root *r)
     }
     r->longest += longest;
     r->busiest += busiest;
-    if (r->end_tick < 0 && stop_requested())
+    if (r->end_tick < 0 && stop_due(r->s, 0))
         r->abandon = true;
 }
 
@@ -245,18 +246,26 @@ static int choose_starts(struct root *r)
             root_abandon(r);
             break;
         }
-        r->starts[n++] = (struct decision_start){index, s->train.kept[place], p};
+        r->starts[n] = (struct decision_start){index, s->train.kept[place], p, 0};
+        r->starts[n].fails = poison_has(s, r->starts[n].row);
+        if (r->starts[n++].fails && admission_failed(s->admission, index, &r->fault)) {
+            root_abandon(r);
+            break;
+        }
     }
     return n;
 }
 
 static int choose_cancels(struct root *r)
 {
+    const struct session *s = r->s;
     int n = 0;
     int64_t index;
 
-    while (n < r->most_cancels && admission_cancel(r->s->admission, &index))
-        r->cancels[n++] = index;
+    /* One whose prompt is set aside was never begun. */
+    while (n < r->most_cancels && admission_cancel(s->admission, &index))
+        if (!poison_has(s, s->train.kept[r->cand[index].prompt]))
+            r->cancels[n++] = index;
     return n;
 }
 
@@ -272,6 +281,10 @@ static void decide(struct root *r)
         if (admission_fault(r->s->admission, f))
             root_abandon(r);
     }
+    /* What follows could not be stopped in the middle. */
+    if (r->end_tick < 0 && admission_settled(r->s->admission) &&
+        stop_due(r->s, r->s->tail_seconds))
+        root_abandon(r);
     if (r->end_tick < 0 && (r->abandon || admission_settled(r->s->admission))) {
         head.end = 1;
         head.n_start = head.n_cancel = 0;

@@ -118,6 +118,7 @@ void session_close(struct session *s)
     prompt_set_free(&s->train);
     prompt_set_free(&s->eval);
     tokenizer_free(s->tok);
+    free(s->poison);
 }
 
 int prompt_ids(const struct session *s, const struct prompt *p, struct ids *out,

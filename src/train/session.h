@@ -15,6 +15,7 @@
 #include "dapo/rollout.h"
 #include "dapo/store.h"
 #include "dapo/text.h"
+#include "dapo/watch.h"
 
 enum metric_id {
 #define M(id, name, unit, text) METRIC_##id,
@@ -62,6 +63,13 @@ struct session {
     struct admission *admission; /* root */
     struct carry *carry;         /* what the last step left; of a training job */
     struct store *store;
+    struct watch *watch;
+    int stop_why;        /* enum stop_why */
+    double save_seconds; /* root: of the last save, or an estimate */
+    double tail_seconds; /* root: of the last step after its generation */
+    int64_t *poison;     /* root: [n_poison] rows set aside */
+    int n_poison;
+    size_t poison_cap;
     struct identity identity;
     struct among learners;        /* who learns: SCOPE_LEARNERS; sft: the world */
     struct learner_reduce reduce; /* its ctx is the session's `learners` */

@@ -15,6 +15,7 @@
 #include "train/learn.h"
 #include "train/resume.h"
 #include "train/same.h"
+#include "train/stop.h"
 #include "train/tally.h"
 
 static void on_signal(int number)
@@ -30,14 +31,6 @@ void train_catch_signals(void)
     sigemptyset(&a.sa_mask);
     sigaction(SIGTERM, &a, NULL);
     sigaction(SIGUSR1, &a, NULL);
-}
-
-static bool stop_agreed_all(struct session *s)
-{
-    double flag = stop_requested();
-
-    comm_max_f64_all(s->comm, SCOPE_WORLD, &flag, 1);
-    return flag > 0;
 }
 
 static int make_admission(struct session *s, struct fault *f)
@@ -112,6 +105,7 @@ static void say_header(const struct session *s, const char *dir)
               " backend=%s",
               comm_size(s->comm), comm_learners(s->comm), comm_replicas(s->comm),
               c->ranks.threads, c->rollout.slots, s->backend->name);
+    watch_say(s->watch);
     log0_line(LOG_INFO, "model=%s parameters=%zu layers=%d dim=%d vocab=%d stop_ids=%d",
               c->model.path, model_n_params(s->model), m->layers, m->dim, m->vocab,
               m->n_stop);
@@ -152,7 +146,7 @@ static int evaluate_into_all(struct session *s, bool initial, struct fault *f)
     if (rc)
         return rc;
     s->metrics[METRIC_T_EVAL] += e.seconds;
-    if (initial && stop_agreed_all(s)) {
+    if (initial && stop_agreed_all(s) == STOP_SIGNAL) {
         train_request_stop(); /* nothing is lost by dropping what comes on all ranks */
         return 0;
     }
@@ -346,6 +340,7 @@ static int complete_step_all(struct session *s, struct settled *r, struct settle
         rc = write_step_all(s, r, f);
     if (!rc)
         say_step(s, r);
+    s->tail_seconds = clock_now() - start;
     s->short_stop = s->cfg->admission.on_short_batch == SHORT_STOP &&
                     r->n_batch < s->cfg->admission.groups;
     return rc;
@@ -381,13 +376,14 @@ static int loop_all(struct session *s, const char *dir, struct fault *f)
 {
     struct settled batch = {0};
     int64_t saved = s->step;
-    bool stopped = false;
+    bool stopped = false, save;
+    enum stop_why why;
     int rc = 0;
 
     while (!rc && !stopped && !s->short_stop && !finished(s)) {
         rc = step_all(s, &batch, &stopped, f);
         if (!rc && !stopped)
-            stopped = stop_agreed_all(s);
+            stopped = stop_agreed_all(s) != STOP_NOT;
         if (!rc && !stopped && s->cfg->run.save_every &&
             s->step % s->cfg->run.save_every == 0 && !s->short_stop && !finished(s)) {
             double start = clock_now();
@@ -398,7 +394,9 @@ static int loop_all(struct session *s, const char *dir, struct fault *f)
         }
     }
     settled_free(&batch);
-    if (!rc && s->step != saved)
+    why = stopped ? stop_agreed_all(s) : STOP_NOT;
+    save = !rc && s->step != saved && (why != STOP_TIME || stop_may_save_all(s));
+    if (save)
         rc = save_all(s, f);
     if (!rc)
         rc = store_index_all(s->store, f);
@@ -406,9 +404,13 @@ static int loop_all(struct session *s, const char *dir, struct fault *f)
         return rc;
     if (stopped && !s->short_stop && !finished(s))
         return fault_set(f, FAULT_STOPPED,
-                         "%s: stopped on request after step %" PRId64
+                         "%s: stopped %s after step %" PRId64
                          "%s; the same command goes on from there",
-                         dir, s->step, s->step ? ", checkpoint saved" : "");
+                         dir, stop_text(why), s->step,
+                         save || (s->step && s->step == saved) ? ", checkpoint saved"
+                         : s->step
+                             ? ", without time to save it: from the last checkpoint"
+                             : "");
     log0_line(LOG_INFO, "done steps=%" PRId64 " stop_reason=%s", s->step,
               s->step >= s->cfg->run.steps ? "steps"
               : s->short_stop              ? "short_batch"
@@ -452,6 +454,17 @@ static void identify_reference_all(struct session *s)
                  hash64(id, strlen(id), 0), hash64(&sum, sizeof sum, 0));
 }
 
+static int watch_all(struct session *s, const char *dir, struct fault *f)
+{
+    struct watch_config w = {
+        .dir = dir,
+        .hang_s = s->cfg->train.watchdog_s,
+        .max_hours = s->cfg->train.max_hours,
+    };
+
+    return watch_start_all(&s->watch, s->comm, &w, f);
+}
+
 static int run_all(struct session *s, const char *dir, struct fault *f)
 {
     int rc = comm_split_all(s->comm, (int)s->cfg->ranks.learners, f);
@@ -466,17 +479,27 @@ static int run_all(struct session *s, const char *dir, struct fault *f)
         rc = store_open_all(&s->store, s->comm, dir, f);
     }
     if (!rc)
+        rc = watch_all(s, dir, f);
+    if (!rc)
         rc = resume_all(s, dir, f);
     if (!rc)
         rc = comm_agree_all(s->comm, open_files(s, dir, f), f);
     if (!rc) {
         say_header(s, dir);
+        rc = stop_measure_all(s, dir, f);
+    }
+    if (!rc && comm_rank(s->comm) == 0)
+        rc = poison_load(s, dir, f);
+    rc = comm_agree_all(s->comm, rc, f);
+    if (!rc) {
         /* Everyone starts from the root's weights, unless the next step is due on those
          * of the step before. */
         rc = s->published == s->updates ? publish_all(s, f) : 0;
     }
     if (!rc)
         rc = loop_all(s, dir, f);
+    pulse_phase(PHASE_END, s->step);
+    watch_stop_all(s->watch);
     store_close_all(s->store);
     log_tee(NULL);
     return rc;

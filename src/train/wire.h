@@ -24,6 +24,7 @@ struct decision_head {
 struct decision_start {
     int64_t index, row; /* candidate number, row of the prompt file */
     int32_t replica;
+    int32_t fails; /* its prompt is set aside: not to be generated */
 };
 
 #endif

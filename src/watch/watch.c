@@ -43,7 +43,8 @@ struct watch {
     _Atomic bool stop, stop_file_seen;
     _Atomic double left_until; /* rank 0: the allocation's end, on clock_now */
     pthread_t thread;
-    bool running;
+    bool running; /* the thread is */
+    bool started; /* on every rank */
 };
 
 /* -- peers ------------------------------------------------------------------------- */
@@ -108,6 +109,7 @@ static void say_words(struct watch *w)
     struct words mine = {.rank = w->rank,
                          .pid = getpid(),
                          .phase = (int32_t)p.phase,
+                         .generates = comm_generates(w->comm),
                          .step = p.step,
                          .tick = p.tick,
                          .beats = p.beats,
@@ -139,7 +141,7 @@ static bool any_change(struct watch *w)
 static bool suspect(const struct words *x, int64_t now, double beat, int64_t last_tick)
 {
     return (double)(now - x->seconds) > 3 * beat + 2 ||
-           (x->phase == PHASE_GENERATE && x->tick < last_tick);
+           (x->generates && x->phase == PHASE_GENERATE && x->tick < last_tick);
 }
 
 static void end_hang(struct watch *w)
@@ -153,7 +155,7 @@ static void end_hang(struct watch *w)
              "are silent or behind, then of the others:",
              clock_now() - w->changed);
     for (int r = 0; r < w->size; r++)
-        if (!words_get(w->words, r, &x) && x.tick > last_tick)
+        if (!words_get(w->words, r, &x) && x.generates && x.tick > last_tick)
             last_tick = x.tick;
     for (int pass = 0; pass < 2; pass++)
         for (int r = 0; r < w->size; r++) {
@@ -175,7 +177,7 @@ static void end_hang(struct watch *w)
     log_line(LOG_ERROR, "ending the job; the same command goes on from the newest "
                         "checkpoint");
     pmix_end_job(FAULT_STOPPED, "dapo: nothing progresses");
-    sleep(3);
+    sleep(1);
     _exit(FAULT_STOPPED);
 }
 
@@ -242,6 +244,8 @@ static int make(struct watch *w, const struct watch_config *c, struct fault *f)
     if (!w->dir || !w->stop_file || !w->peer || !w->fd ||
         (w->rank < JUDGES && c->hang_s > 0 && !w->beats))
         return f->code;
+    if (w->rank == 0 && !unlink(w->stop_file))
+        log_line(LOG_INFO, "%s removed: it was for an earlier job", w->stop_file);
     if (c->hang_s > 0 && (w->words = words_open(c->dir)) < 0)
         return fault_set(f, FAULT_FILE, "%s/words: can't be opened: %s", c->dir,
                          strerror(errno));
@@ -288,7 +292,9 @@ int watch_start_all(struct watch **out, struct comm *c, const struct watch_confi
     deaths_catch(w->dir, w->rank);
     if (w->rank == 0)
         w->left_until = clock_now() + site_time_left();
-    return comm_agree_all(c, start_thread(w, f), f);
+    rc = comm_agree_all(c, start_thread(w, f), f);
+    w->started = !rc;
+    return rc;
 }
 
 void watch_stop_all(struct watch *w)
@@ -302,9 +308,11 @@ void watch_stop_all(struct watch *w)
         if (write(w->fd[w->n_peers].fd, &one, sizeof one) < 0)
             log_line(LOG_DEBUG, "the watchdog ends at its next look");
         pthread_join(w->thread, NULL);
+        deaths_uncatch();
+    }
+    if (w->started) {
         comm_barrier_all(w->comm); /* nobody watches any more: leave as you like */
         pmix_unwatch();
-        deaths_uncatch();
     }
     for (int i = 0; w->fd && i <= w->n_peers; i++)
         if (w->fd[i].fd > 0)

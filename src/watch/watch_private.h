@@ -22,6 +22,7 @@ void pmix_end_job(int status, const char *why);
 struct words {
     int32_t rank, pid;
     int32_t phase, n_rows;
+    int64_t generates;
     int64_t step, tick;
     uint64_t beats;
     int64_t seconds; /* wall clock when the last sign of life was noted */
