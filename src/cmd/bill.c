@@ -200,8 +200,10 @@ static void merge_prompts(struct adding *a)
 {
     struct bill *b = a->b;
 
-    if (a->n)
-        qsort(a->visit, a->n, sizeof *a->visit, by_prompt);
+    b->prompts = a->visit;
+    if (a->n == 0)
+        return;
+    qsort(a->visit, a->n, sizeof *a->visit, by_prompt);
     for (size_t i = 0; i < a->n; i++) {
         const struct bill_prompt *v = &a->visit[i];
         struct bill_prompt *p;
@@ -218,9 +220,7 @@ static void merge_prompts(struct adding *a)
         p->tokens += v->tokens;
         p->wasted += v->wasted;
     }
-    if (b->n_prompts)
-        qsort(a->visit, b->n_prompts, sizeof *a->visit, by_waste);
-    b->prompts = a->visit;
+    qsort(a->visit, b->n_prompts, sizeof *a->visit, by_waste);
 }
 
 static int read_steps(struct adding *a, const char *dir, const struct inspect_run *r,
