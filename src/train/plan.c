@@ -164,6 +164,10 @@ static int plan_roles(const struct config *c, int64_t ranks, struct plan *p,
                          "job of %" PRId64 " ranks; start more ranks or set it below "
                          "%" PRId64,
                          c->ranks.learners, ranks, ranks);
+    if (ranks == 1 && c->train.max_staleness)
+        return fault_set(f, FAULT_CONFIG,
+                         "train.max_staleness = 1 needs a rank that only generates; "
+                         "start the job with more ranks, or set it to 0");
     p->learners = ranks > 1 ? c->ranks.learners : 1;
     p->replicas = ranks > 1 ? ranks - c->ranks.learners : 1;
     return 0;
@@ -191,6 +195,8 @@ static void plan_memory(const struct config *c, const struct model_config *m,
                    (double)(p->max_prompt + p->max_completion) / (double)p->learners;
 
     p->activation_bytes = activation_bytes(c, m);
+    if (c->train.max_staleness) /* the weights of before the step */
+        learning += sizeof(float) * p->params;
     p->learner_bytes = weights + learning + batch;
     p->rollout_bytes = weights + generating;
     if (ranks == 1)
@@ -242,7 +248,8 @@ int train_plan(const struct config *cfg, int64_t ranks, double memory, struct pl
         rc = plan_cache(cfg, &m, out, f);
     if (!rc) {
         out->params = (double)model_count(&m);
-        out->checkpoint_bytes = 12 * out->params + 1048576;
+        out->checkpoint_bytes = (cfg->train.max_staleness ? 16 : 12) * out->params;
+        out->checkpoint_bytes += 1048576;
         out->step_file_bytes = step_file(cfg, out);
         plan_memory(cfg, &m, ranks, out);
         rc = check_memory(out, memory, f);

@@ -101,6 +101,22 @@ for n in range(1, 7):
     assert (same[0] == same[1]) == (n == 1), n # fresh tokens train as ever, to the bit
 END
 checks=$((checks + 1))
+run carried 3 --set loss.tis_cap=2 --set train.max_staleness=0 --set admission.surplus=resume \
+    --set rollout.slice=1 --set rollout.slots=12 --set admission.speculation=0.2
+"$python" - "$runs" <<'END' || die "weights of groups that went on"
+import glob, sys, h5py
+mixed = 0
+for name in glob.glob(sys.argv[1] + "/carried/rollouts/*.h5"):
+    with h5py.File(name) as f:
+        metric = lambda x: f["metrics/" + x][()]
+        stale, mean = metric("train/stale_token_ratio"), metric("ppo/tis_weight_mean")
+        assert metric("train/staleness_max") == (2 if stale else 0), name
+        assert metric("train/staleness_mean") == 2 * stale, name # an age of one step
+        assert 0 <= stale < 1 and (mean != 1) == (stale > 0), (name, stale, mean)
+        mixed += stale > 0
+assert mixed > 1, mixed
+END
+checks=$((checks + 1))
 job tis --set loss.tis_cap=0.5
 refused 78 'loss.tis_cap = 0.5 would weigh fresh tokens' on 2 "${job[@]}" --set run.log=error
 

@@ -54,6 +54,13 @@ ok "$dapo" plan "$tmp/job.ini" --ranks 1
 has '^ranks +1, learning and generating in turn$'
 has '^learner rank +5.04 MiB'
 has '^rollout rank +5.04 MiB'
+# Overlap keeps the weights of before the step: 4 * 25,888 bytes more in both.
+ok "$dapo" plan "$tmp/job.ini" --set train.max_staleness=1
+has '^learner rank +4.32 MiB'
+has '^rollout rank +1.02 MiB'
+has '^checkpoint +1.40 MiB' # 16 * 25,888 + 2^20
+fails 78 'max_staleness = 1 needs a rank that only generates' "$dapo" plan "$tmp/job.ini" \
+    --set train.max_staleness=1 --ranks 1
 ok "$dapo" plan "$tmp/job.ini" --ranks 4 --set admission.dynamic=false
 has '^ranks +1 learning, 3 generating$'
 has '^candidates +at most 2, 8 completions$'
