@@ -47,7 +47,7 @@ const struct node *lower(struct parser *p, const struct node *a)
     return scale ? tree_two(p->m, NODE_PRODUCT, value, scale) : value;
 }
 
-static bool lower_all(struct parser *p, int base)
+static bool lower_items(struct parser *p, int base)
 {
     for (int i = base; i < p->top; i++)
         if (!(p->stack[i] = lower(p, p->stack[i])))
@@ -87,7 +87,7 @@ static const struct node *sum_of(struct parser *p, int base)
         (same || (units == 1 && last->kind == NODE_QUANTITY && !last->u.unit->degrees &&
                   !last->u.unit->power[UNIT_PERCENT])))
         return with_unit(p, NODE_SUM, base);
-    return n == 1 || lower_all(p, base) ? gather(p, NODE_SUM, base) : NULL;
+    return n == 1 || lower_items(p, base) ? gather(p, NODE_SUM, base) : NULL;
 }
 
 const struct node *product_of(struct parser *p, int base)
@@ -96,7 +96,7 @@ const struct node *product_of(struct parser *p, int base)
 
     if (units == 1 && p->stack[p->top - 1]->kind == NODE_QUANTITY)
         return with_unit(p, NODE_PRODUCT, base);
-    return n == 1 || lower_all(p, base) ? gather(p, NODE_PRODUCT, base) : NULL;
+    return n == 1 || lower_items(p, base) ? gather(p, NODE_PRODUCT, base) : NULL;
 }
 
 /* -204_5: the base call of the negative numbers. */

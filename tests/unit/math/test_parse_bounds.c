@@ -195,6 +195,53 @@ static void units_have_powers_and_factors(void)
     work_free(m);
 }
 
+/* Factors by definition (SI; international yard and pound; US gallon). */
+static void unit_factors_are_those_of_the_standards(void)
+{
+    static const struct {
+        const char *text, *factor;
+    } rows[] = {
+        {"1 cm", "1/100"},
+        {"1 mm", "1/1000"},
+        {"1 km", "1000"},
+        {"1 inch", "127/5000"},        /* 0.0254 m */
+        {"1 foot", "381/1250"},        /* 0.3048 m */
+        {"1 yard", "1143/1250"},       /* 0.9144 m */
+        {"1 mile", "201168/125"},      /* 1609.344 m */
+        {"1 acre", "316160658/78125"}, /* 4046.8564224 m^2 */
+        {"1\\text{ ha}", "10000"},
+        {"1 liter", "1/1000"},
+        {"1 mL", "1/1000000"},
+        {"1 gallon", "473176473/125000000000"}, /* 3.785411784 L */
+        {"1 gram", "1/1000"},
+        {"1 kg", "1"},
+        {"1 pound", "45359237/100000000"},
+        {"1 ounce", "45359237/1600000000"},
+        {"1 ton", "1000"},
+        {"1 minute", "60"},
+        {"1 hour", "3600"},
+        {"1 day", "86400"},
+        {"1 week", "604800"},
+        {"1 mph", "1397/3125"}, /* 0.44704 m/s */
+        {"1\\text{ kJ}", "1000"},
+        {"1 erg", "1/10000000"},
+        {"1\\text{ atm}", "101325"},
+        {"1 cent", "1/100"},
+        {"1 percent", "1/100"},
+    };
+    struct math *m = work_new();
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct node *a = tree_of(m, rows[i].text, strlen(rows[i].text));
+        char got[64] = "no quantity";
+
+        if (a && a->kind == NODE_QUANTITY)
+            mpq_get_str(got, 10, a->u.unit->factor);
+        check_text(got, rows[i].factor, rows[i].text, __FILE__, __LINE__);
+    }
+    work_free(m);
+}
+
 static bool has_words(const struct node *a)
 {
     if (a->kind == NODE_WORDS)
@@ -252,4 +299,4 @@ static void real_golds_are_read(void)
 CASES(CASE(bombs_are_over_a_bound), CASE(limits_are_exact), CASE(literals_run_out),
       CASE(any_bytes_are_read), CASE(one_comma_may_be_decimal),
       CASE(places_are_counted), CASE(units_have_powers_and_factors),
-      CASE(real_golds_are_read));
+      CASE(unit_factors_are_those_of_the_standards), CASE(real_golds_are_read));

@@ -39,6 +39,10 @@ static void calls(void)
 static void symbols(void)
 {
     static const struct row rows[] = {
+        {"\\varphi", "\\phi"},
+        {"\\varepsilon", "\\epsilon"},
+        {"α+β", "(sum \\alpha \\beta)"},
+        {"μ", "\\mu"},
         {"f \\circ g", "(opaque \"circ\" f g)"},
         {"IV", "(product I V)"},
         {"x 2", "(product x 2)"},

@@ -10,6 +10,18 @@
 static void relations(void)
 {
     static const struct row rows[] = {
+        {"x \\leqslant 2", "(relation <= x 2)"},
+        {"x \\geqslant 2", "(relation >= x 2)"},
+        {"x \\leq 2", "(relation <= x 2)"},
+        {"x \\geq 2", "(relation >= x 2)"},
+        {"x =< 2", "(relation <= x 2)"},
+        {"x <= 2", "(relation <= x 2)"},
+        {"x \\gt 2", "(relation > x 2)"},
+        {"x == 2", "(relation = x 2)"},
+        {"x \\neq 2", "(relation != x 2)"},
+        {"x \\not\\in A", "(relation notin x A)"},
+        {"x ≈ 2", "(relation approx x 2)"},
+        {"x≡1 mod 4", "(relation equiv equiv x 1 4)"},
         {"x=5", "(relation = x 5)"},
         {"x = -10", "(relation = x -10)"},
         {"f(x)=2x+3", "(relation = (call \"f\" x) (sum (product 2 x) 3))"},
@@ -383,6 +395,7 @@ static void opaque_heads(void)
 static void what_cannot_be_read(void)
 {
     static const struct row rows[] = {
+        {"x <", "NULL"},
         {"5_", "NULL"},
         {"1_{2.}", "NULL"},
         {"\n", "NULL"},

@@ -305,6 +305,12 @@ static void logarithms(void)
 static void trigonometry(void)
 {
     static const struct row rows[] = {
+        {"\\cos^{-1} x", "(function arccos x)"},
+        {"\\tg x", "(function tan x)"},
+        {"\\arccot x", "(function arccot x)"},
+        {"asin(x)", "(function arcsin x)"},
+        {"\\sinh^{-1} x", "(function arsinh x)"},
+        {"\\cot^2 x", "(power (function cot x) 2)"},
         {"2\\operatorname{cis}\\frac{\\pi}{3}",
          "(product 2 (power e (product i (quotient pi 3))))"},
         {"\\arctan\\frac{1}{2}", "(function arctan (quotient 1 2))"},
