@@ -208,10 +208,31 @@ def add_seconds(bill, step, file, seconds):
     bill.decode_mean += per(decode, replicas)
 
 
+def check_carried(file, step, billed, before):
+    """Tokens drawn in a step are billed in it, or in a later one with the groups that go
+    on (admission.surplus = resume).  `before` and the result: a step, and the tokens of
+    the groups that went on behind it."""
+    if "metrics/rollout/carried_out_tokens" not in file:
+        return step, 0.0
+    drawn, into, out = (
+        float(file["metrics/rollout/" + name][()])
+        for name in ("drawn_tokens", "carried_in_tokens", "carried_out_tokens")
+    )
+    was = before[1] if step == before[0] + 1 and before[0] > 0 else into
+    if drawn + into != billed + out or into != was:
+        sys.exit(
+            f"{file.filename}: {drawn:.0f} tokens were drawn and {into:.0f} carried in "
+            f"({was:.0f} were carried out before), but {billed} are billed and {out:.0f} "
+            f"carried out"
+        )
+    return step, out
+
+
 def read(run):
     """The bill of a run directory; exits with a sentence where a step file's ledger isn't
     the sum of its rows."""
     bill = Bill(runs.name_of(run))
+    carried = (0, 0.0)
     for step, path in runs.step_files(run):
         with runs.open_step(path) as file:
             ledger = runs.ledger(file)
@@ -227,6 +248,7 @@ def read(run):
                     )
                 bill.sum[i] += tokens[i]
                 bill.total += tokens[i]
+            carried = check_carried(file, step, sum(tokens), carried)
             bill.steps[step] = tokens
             add_seconds(bill, step, file, ledger["seconds"].to_dict())
     return bill

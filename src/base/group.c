@@ -113,6 +113,7 @@ void completion_rewind(struct completion *c)
     c->n_tokens = c->n_carried;
     c->finish = FINISH_NONE;
     c->correct = c->answer_found = false;
+    c->verdict = VERDICT_NONE;
     c->raw_reward = c->length_penalty = c->shaped_reward = 0;
     free(c->answer);
     c->answer = NULL;

@@ -27,6 +27,8 @@ struct adding {
     struct bill_prompt *visit; /* one per candidate so far */
     size_t n, cap, replica_cap;
     double decode_max, decode_mean;
+    int64_t step;   /* the last one added ... */
+    double carried; /* ... and the tokens of the groups that go on behind it */
 };
 
 static int add_replica(struct adding *a, int64_t replica, int64_t tokens,
@@ -150,6 +152,30 @@ static void add_seconds(struct adding *a, const struct inspect_step *s)
 
 /* -- the run ----------------------------------------------------------------------- */
 
+/* Tokens drawn in a step are billed in it, or in a later one with the groups that go on
+ * (admission.surplus = resume). */
+static int check_carried(struct adding *a, const struct inspect_step *s,
+                         const int64_t tokens[FATE_COUNT], const char *path,
+                         struct fault *f)
+{
+    bool there = true, next = a->step > 0 && s->step == a->step + 1;
+    double drawn = metric(s, "rollout/drawn_tokens", &there);
+    double in = metric(s, "rollout/carried_in_tokens", &there);
+    double out = metric(s, "rollout/carried_out_tokens", &there), billed = 0;
+
+    for (int k = 0; k < FATE_COUNT; k++)
+        billed += (double)tokens[k];
+    if (there && (drawn + in != billed + out || (next && in != a->carried)))
+        return fault_set(f, FAULT_DATA,
+                         "%s: %.0f tokens were drawn and %.0f carried in (%.0f were "
+                         "carried out before), but %.0f are billed and %.0f carried "
+                         "out",
+                         path, drawn, in, next ? a->carried : in, billed, out);
+    a->step = s->step;
+    a->carried = out;
+    return 0;
+}
+
 static int add_step(struct adding *a, const char *path, size_t i, struct fault *f)
 {
     struct inspect_rows r;
@@ -172,6 +198,8 @@ static int add_step(struct adding *a, const char *path, size_t i, struct fault *
         a->b->sum[k] += tokens[k];
         a->b->total += tokens[k];
     }
+    if (!rc)
+        rc = check_carried(a, &s, tokens, path, f);
     if (!rc)
         add_seconds(a, &s);
     inspect_rows_free(&r);

@@ -96,6 +96,9 @@ assert spans > 10, spans
 END
 checks=$((checks + 1))
 
+ok "$python" "$root/analysis/waste.py" "$runs/calm" --out "$tmp/waste"
+ok "$dapo" inspect "$runs/calm" --waste
+
 echo "a group that has waited longer than max_age is billed as stale"
 run old 4 6 --set admission.max_age=1 --set admission.speculation=0 --set rollout.slots=40
 "$python" - "$runs/old" <<'END' || die "no group was stale"
