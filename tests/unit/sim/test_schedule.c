@@ -160,6 +160,47 @@ static void data_runs_out(void)
     CHECK_INT(s.groups, 0);
 }
 
+/* Prompt 0 is always mixed, prompt 1 always right; every step takes one of each.  That
+ * is learned from their visits: a third group, needed with (1 - 1/2)^2 by the share of
+ * all groups, is then left alone at a threshold of 0.22. */
+static int two_prompts(void *context, int64_t step, int64_t number,
+                       struct sim_member *m, int64_t *prompt, struct fault *f)
+{
+    (void)context;
+    (void)step;
+    (void)f;
+    *prompt = number % 2;
+    m[0] = (struct sim_member){3, true, false};
+    m[1] = (struct sim_member){3, *prompt == 1, false};
+    return 0;
+}
+
+static void visits_are_remembered(void)
+{
+    struct admission_config a = pair_policy();
+    struct sim_machine m = {.replicas = 1, .slots = 8, .fixed_s = 1};
+    struct sim_source source = {
+        .draw = two_prompts, .available = INT64_MAX, .size = 2, .max_tokens = 9};
+    int64_t started[2] = {0};
+
+    a.max_candidates = 9;
+    a.speculation = 0.22;
+    for (int known = 0; known < 2; known++) {
+        struct sim_step s = {0};
+        struct fault f = FAULT_INIT;
+        struct sim *sim;
+
+        source.prompts = known ? 2 : 0;
+        CHECK_OK(sim_new(&sim, &a, &m, &source, &f), &f);
+        for (int i = 0; i < 60; i++)
+            CHECK_OK(sim_step(sim, &s, &f), &f);
+        started[known] = s.started;
+        sim_free(sim);
+    }
+    CHECK_INT(started[0], 3);
+    CHECK_INT(started[1], 2);
+}
+
 static void machines_out_of_range_are_refused(void)
 {
     struct admission_config a = pair_policy();
@@ -182,4 +223,4 @@ static void machines_out_of_range_are_refused(void)
 CASES(CASE(waves_wait_for_each_other), CASE(speculation_is_cut),
       CASE(decisions_take_their_ticks), CASE(a_cut_comes_late),
       CASE(resumed_groups_keep_their_tokens), CASE(time_runs_out), CASE(data_runs_out),
-      CASE(machines_out_of_range_are_refused));
+      CASE(visits_are_remembered), CASE(machines_out_of_range_are_refused));

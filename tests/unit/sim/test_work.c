@@ -92,6 +92,15 @@ static void a_number_says_all(void)
     CHECK(same < 4);
     sim_work_free(v);
     sim_work_free(w);
+    /* What a group has in common is its prompt's. */
+    c.within = 0;
+    CHECK_OK(sim_work_new(&w, &c, &f), &f);
+    draw(w, 0, a, &prompt);
+    draw(w, 5, b, &prompt);
+    CHECK_INT(a[0].tokens, b[7].tokens);
+    draw(w, 1, b, &prompt);
+    CHECK(a[0].tokens != b[0].tokens);
+    sim_work_free(w);
 }
 
 static void what_the_law_cannot_do_is_refused(void)
@@ -200,6 +209,30 @@ static void recorded_lengths_follow_verdicts(void)
     free(lengths);
 }
 
+/* 256 e^(0.8 / 2) = 381.9 where nothing is right, 256 e^(-0.8 / 2) = 171.6 where all
+ * is. */
+static void hard_prompts_are_longer(void)
+{
+    char *path = file("two.json", "{\"x\": [0], \"y\": [1]}");
+    struct sim_work_config c = law(0.5, 2);
+    struct sim_member m[2];
+    struct sim_work *w;
+    struct fault f = FAULT_INIT;
+    int64_t prompt;
+
+    c.rates = path;
+    c.between = c.within = 0;
+    CHECK_OK(sim_work_new(&w, &c, &f), &f);
+    for (int64_t i = 0; i < 2; i++) {
+        int right = draw(w, i, m, &prompt);
+
+        CHECK_INT(m[0].tokens, right ? 172 : 382);
+        CHECK_INT(right, 2 * prompt);
+    }
+    sim_work_free(w);
+    free(path);
+}
+
 static void bad_files_are_named(void)
 {
     static const struct {
@@ -265,5 +298,5 @@ static void a_real_run_is_met_exactly(void)
 
 CASES(CASE(the_law_is_that_of_the_python_simulation), CASE(a_number_says_all),
       CASE(what_the_law_cannot_do_is_refused), CASE(recorded_verdicts_are_met_in_turn),
-      CASE(recorded_lengths_follow_verdicts), CASE(bad_files_are_named),
-      CASE(a_real_run_is_met_exactly));
+      CASE(recorded_lengths_follow_verdicts), CASE(hard_prompts_are_longer),
+      CASE(bad_files_are_named), CASE(a_real_run_is_met_exactly));
