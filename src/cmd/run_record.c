@@ -173,6 +173,10 @@ static int first_cursor(const struct run_record *r, const char *dir, int64_t *cu
     if (r->m.step[0] <= 1)
         return 0;
     rc = run_metrics_read(&before, dir, r->m.step[0] - 1, r->m.step[0] - 1, f);
+    if (!rc && !(before.cursor[0] >= 0 && before.cursor[0] < 0x1p52)) {
+        run_metrics_free(&before);
+        rc = FAULT_DATA;
+    }
     if (rc)
         return fault_set(f, FAULT_DATA,
                          "%s: step %" PRId64
