@@ -225,21 +225,45 @@ static void write_runs(struct draft *d, const struct column *c, hid_t type,
     }
 }
 
-/* A column of small rows: rank 0 has all of them in `cell` and writes it at once. */
-static void write_gathered(struct draft *d, const struct column *c, hid_t type,
-                           hid_t dataset, const struct rows *rows, union cell *cell)
+/* This rank's part of the checksum of such a column: a sum, so that it doesn't matter
+ * which rank has which rows. */
+static uint64_t sum_runs(const struct column *c, const struct rows *rows)
+{
+    size_t width = width_of(c->kind), n;
+    uint64_t sum = 0;
+
+    for (int i = 0; i < rows->n; i++) {
+        int64_t at = rows->at[i][c->items];
+
+        for (int m = 0; m < rows->group[i]->size; m++) {
+            struct place p = {rows->group[i], &rows->group[i]->members[m], m, {0}};
+            union cell v;
+            const void *data = c->get(&p, &v, &n);
+
+            sum += chunk_sum(data, n * width, at);
+            at += (int64_t)n;
+        }
+    }
+    return sum;
+}
+
+/* A column of small rows: rank 0 has all of them in `cell` and writes it at once.
+ * Returns its checksum. */
+static uint64_t write_gathered(struct draft *d, const struct column *c, hid_t type,
+                               hid_t dataset, const struct rows *rows, union cell *cell)
 {
     hsize_t n = (hsize_t)rows->part[c->items].total;
 
     if (c->end != NO_END)
         cell[n++].i = rows->part[c->end].total;
     h5_write(&d->h, dataset, type, 0, n, cell);
+    return chunk_sum(cell, n * sizeof *cell, 0);
 }
 
 /* Small rows go through rank 0: written by their owners, each column would be many
  * scattered writes of a few bytes, and neighbouring ranks' in the same disk block. */
 static int write_small_all(struct draft *d, const hid_t *type, const hid_t *dataset,
-                           const struct rows *rows, struct fault *f)
+                           const struct rows *rows, int64_t *sums, struct fault *f)
 {
     struct comm *comm = d->store->comm;
     column_get *get[2][SMALL_COLUMNS];
@@ -258,7 +282,8 @@ static int write_small_all(struct draft *d, const hid_t *type, const hid_t *data
         if (!wanted(rows, i) || c->items > COMPLETIONS)
             continue;
         gather_column(&g, rows, c->items, n[c->items]++);
-        write_gathered(d, c, type[c->kind], dataset[i], rows, g.column);
+        sums[i] =
+            (int64_t)write_gathered(d, c, type[c->kind], dataset[i], rows, g.column);
     }
     gather_free(&g);
     return rc;
@@ -283,17 +308,24 @@ static void create_columns(struct draft *d, const struct rows *rows, const hid_t
 int columns_write_all(struct draft *d, const struct rows *rows, struct fault *f)
 {
     hid_t dataset[COLUMNS], type[VERDICT + 1];
+    int64_t sums[COLUMNS] = {0}; /* modulo 2^64 */
     int rc;
 
     make_types(&d->h, type);
     create_columns(d, rows, type, dataset);
     if ((rc = draft_agree_all(d, f)))
         return rc;
-    if ((rc = write_small_all(d, type, dataset, rows, f)))
+    if ((rc = write_small_all(d, type, dataset, rows, sums, f)))
         return rc;
     for (int i = 0; i < COLUMNS; i++)
-        if (wanted(rows, i) && columns[i].items > COMPLETIONS)
+        if (wanted(rows, i) && columns[i].items > COMPLETIONS) {
+            sums[i] = (int64_t)sum_runs(columns + i, rows);
             write_runs(d, columns + i, type[columns[i].kind], dataset[i], rows);
+        }
+    comm_sum_i64_all(d->store->comm, SCOPE_WORLD, sums, COLUMNS);
+    for (int i = 0; i < COLUMNS; i++)
+        if (wanted(rows, i))
+            h5_set_u64(&d->h, dataset[i], "checksum", (uint64_t)sums[i]);
     return draft_agree_all(d, f);
 }
 

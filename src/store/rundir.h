@@ -107,6 +107,13 @@ static inline uint64_t piece_sum(const float *x, int64_t n, int64_t piece)
 {
     return hash64(x, (size_t)n * sizeof *x, (unsigned long long)piece);
 }
+/* A column of a step file is checked by the sum, modulo 2^64, over its chunks that
+ * begin at items `at`: its completions' tokens or answer bytes, or all of it at once.
+ */
+static inline uint64_t chunk_sum(const void *data, size_t bytes, int64_t at)
+{
+    return bytes ? hash64(data, bytes, (unsigned long long)at) : 0;
+}
 /* The pieces rank r of `ranks` writes or reads: values [*first, return value). */
 int64_t head_share(const struct head *head, int r, int ranks, int64_t *first);
 /* Their number in the whole array. */

@@ -163,6 +163,89 @@ static void read_rows(struct h5 *h, hid_t file, struct step_rows *r, struct faul
         read_tokens(h, file, r, f);
 }
 
+/* -- checksums --------------------------------------------------------------------- */
+
+struct sums {
+    struct h5 *h;
+    const struct step_rows *rows;
+    const char *group; /* the table */
+    struct fault *f;
+};
+
+/* The sum as columns.c makes it, over completions' chunks or all at once. */
+static uint64_t sum_column(const struct sums *s, const char *name, const char *data,
+                           size_t width, hsize_t n)
+{
+    const int64_t *at = !strcmp(name, "completion_offset") ? NULL
+                        : !strcmp(s->group, "/tokens")     ? s->rows->x[TOKEN_AT]
+                        : !strcmp(s->group, "/answers")    ? s->rows->x[ANSWER_AT]
+                                                           : NULL;
+    uint64_t sum = 0;
+
+    if (!at)
+        return chunk_sum(data, n * width, 0);
+    for (int64_t k = 0; k < s->rows->completions; k++)
+        sum += chunk_sum(data + (size_t)at[k] * width,
+                         (size_t)(at[k + 1] - at[k]) * width, at[k]);
+    return sum;
+}
+
+/* H5Literate calls this for each column of a table.  Files of before there were
+ * checksums have none to compare with. */
+static herr_t check_column(hid_t group, const char *name, const H5L_info_t *link,
+                           void *context)
+{
+    struct sums *s = context;
+    struct h5 *h = s->h;
+    int mark = h->n;
+    hid_t dataset = link->type == H5L_TYPE_HARD
+                        ? h5_keep(h, H5Dopen2(group, name, H5P_DEFAULT))
+                        : H5I_INVALID_HID;
+    hid_t type;
+    uint64_t want;
+    hsize_t n;
+    char *data;
+
+    if (h->bad || dataset < 0 || H5Aexists(dataset, "checksum") <= 0)
+        return h->bad ? -1 : 0;
+    want = h5_get_u64(h, dataset, "checksum");
+    type = h5_keep(h, H5Dget_type(dataset));
+    dataset = h5_open_column(h, group, name, type, &n);
+    data = h->bad ? NULL : mem_new(n + 1, H5Tget_size(type), "a step's column", s->f);
+    if (data) {
+        h5_read(h, dataset, type, 0, n, data);
+        if (!h->bad && sum_column(s, name, data, H5Tget_size(type), n) != want) {
+            char why[96];
+
+            snprintf(why, sizeof why, "%s/%.40s is damaged (checksum)", s->group + 1,
+                     name);
+            h5_fail(h, why);
+        }
+    }
+    free(data);
+    h5_drop(h, mark);
+    return h->bad || s->f->code ? -1 : 0;
+}
+
+static void check_sums(struct h5 *h, hid_t file, const struct step_rows *r,
+                       struct fault *f)
+{
+    static const char *const tables[] = {"/candidates", "/completions", "/tokens",
+                                         "/answers"};
+    struct sums s = {.h = h, .rows = r, .f = f};
+
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0] && !h->bad; i++) {
+        int mark = h->n;
+        hid_t group = h5_keep(h, H5Gopen2(file, tables[i], H5P_DEFAULT));
+
+        s.group = tables[i];
+        if (!h->bad)
+            h5_check(h, H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL,
+                                   check_column, &s));
+        h5_drop(h, mark);
+    }
+}
+
 int inspect_check_step(const char *path, struct fault *f)
 {
     struct inspect_step s;
@@ -186,6 +269,8 @@ int inspect_check_step(const char *path, struct fault *f)
             why = check_rows(&r, s.ledger_tokens);
         if (why)
             h5_fail(&h, why);
+        if (!h.bad && !memory.code)
+            check_sums(&h, file, &r, &memory);
         rc = h5_end(&h, path, f);
     }
     if (memory.code) {

@@ -59,6 +59,11 @@ finds 'unknown fate|ledger' 'set /candidates/fate' $step
 finds 'numbers are not those' 'set /completions/correct' $step
 finds 'not that of its tokens' 'set /tokens/completion_offset' $step
 finds "don't follow" 'set /completions/member' $step
+finds 'tokens/ids is damaged|below 0' 'flip /tokens/ids' $step
+finds 'tokens/logprobs is damaged' 'flip /tokens/logprobs' $step
+finds 'answers/bytes is damaged' 'flip /answers/bytes' $step
+finds 'completions/advantage is damaged' 'flip /completions/advantage' $step
+finds 'candidates/prompt_id is damaged' 'set /candidates/prompt_id' $step
 save=checkpoints/step-000004.h5
 finds 'params is damaged' 'flip /params' $save
 finds 'moment1 is damaged' 'flip /moment1' $save

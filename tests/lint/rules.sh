@@ -10,8 +10,8 @@ trap 'rm -f "$found"' EXIT
 # Where a header lives, from its name in #include "...".
 module_of() { # FILE-OF-THE-INCLUDE HEADER
     case $2 in
-    dapo/clock.h | dapo/fault.h | dapo/group.h | dapo/log.h | dapo/mem.h | \
-        dapo/random.h | dapo/utf8.h) echo base ;;
+    dapo/clock.h | dapo/fault.h | dapo/group.h | dapo/inject.h | dapo/log.h | \
+        dapo/mem.h | dapo/pulse.h | dapo/random.h | dapo/utf8.h) echo base ;;
     dapo/inspect.h) echo store ;;
     dapo/*) basename "${2%.*}" ;;
     */*) echo "${2%%/*}" ;;
