@@ -146,17 +146,15 @@ int grade_rows(struct grade_row *row, size_t n, const struct grading *g,
                struct fault *f)
 {
     struct shared s = {.row = row, .n = n, .g = g};
-    struct worker *w = mem_new((size_t)g->threads, sizeof *w, "the threads", f);
-    int started = 1, rc;
+    int threads = g->threads > 1 ? g->threads : 1, started = 1, rc;
+    struct worker *w = mem_new((size_t)threads, sizeof *w, "the threads", f);
 
     if (!w)
         return f->code;
-    for (int i = 0; i < g->threads; i++) {
-        w[i].shared = &s;
-        w[i].fault = FAULT_INIT;
-    }
+    for (int i = 0; i < threads; i++)
+        w[i] = (struct worker){.shared = &s, .fault = FAULT_INIT};
     /* Fewer threads than wanted do the same work. */
-    while (started < g->threads &&
+    while (started < threads &&
            !pthread_create(&w[started].thread, NULL, work, &w[started]))
         started++;
     work(&w[0]);
