@@ -126,11 +126,14 @@ static int gold_answer(struct judge *j, const char **gold, size_t *n, struct fau
 
 /* -- comparison -------------------------------------------------------------------- */
 
+/* Nothing but white space and delimiters: nothing that a gold could be equal to. */
 static bool is_blank(const char *text, size_t n)
 {
     size_t at = 0, end = n;
 
     utf8_trim(text, &at, &end);
+    while (at < end && text[at] && strchr(" \t\r\n$~{}", text[at]))
+        at++;
     return at == end;
 }
 

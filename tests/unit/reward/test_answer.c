@@ -177,6 +177,8 @@ static void verdicts(void)
     verdict_of(GRADER_MATH, "34", "it is 34", VERDICT_NO_ANSWER);
     verdict_of(GRADER_MATH, "", "\\boxed{}", VERDICT_DIFFERENT);
     verdict_of(GRADER_MATH, " ", "Answer: square", VERDICT_DIFFERENT);
+    verdict_of(GRADER_MATH, "$$", "\\boxed{$ $}", VERDICT_DIFFERENT);
+    verdict_of(GRADER_MATH, "{}", "Answer: $$", VERDICT_DIFFERENT);
     verdict_of(GRADER_MATH, "So it is \\boxed{34}.", "\\boxed{34}", VERDICT_EQUAL);
     verdict_of(GRADER_EXACT, "34", "\\boxed{34}", VERDICT_EQUAL);
     verdict_of(GRADER_EXACT, "34", "\\boxed{35}", VERDICT_DIFFERENT);
@@ -234,6 +236,7 @@ static void golds_against_themselves(void)
     CHECK(!good_gold(GRADER_EXACT, 300, "\\frac{1}{2"));
     CHECK(!good_gold(GRADER_MATH, 300, "\\frac{1}{2"));
     CHECK(!good_gold(GRADER_EXACT, 300, "$$"));
+    CHECK(!good_gold(GRADER_MATH, 300, "$$"));
     CHECK(good_gold(GRADER_MATH, 300, "So the answer is \\boxed{34}."));
     CHECK(!good_gold(GRADER_DAPO, 300, "3\n4"));
 }
