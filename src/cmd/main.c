@@ -183,7 +183,8 @@ int main(int argc, char **argv)
                 fault_text(FAULT_USAGE));
         return FAULT_USAGE;
     }
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is a fault like others */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is a fault like others, */
+    signal(SIGXFSZ, SIG_IGN); /* and so is a file that may not get as long */
     if (c->flags & CMD_STOPS)
         train_catch_signals();
     if (c->flags & CMD_MPI)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "comm/comm_mpi.h"
 #include "dapo/mem.h"
@@ -168,9 +169,11 @@ int name_latest(struct store *s, int64_t step, struct fault *f)
         bad = fprintf(out, "step-%06" PRId64 ".h5\n", step) < 0;
         bad = fclose(out) || bad || rename(tmp, path);
     }
-    if (!rc && bad)
+    if (!rc && bad) {
         rc =
             fault_set(f, FAULT_FILE, "%s: can't be written: %s", path, strerror(errno));
+        unlink(tmp);
+    }
     free(path);
     free(tmp);
     return rc;

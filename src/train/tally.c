@@ -1,7 +1,9 @@
 /* tally.c - reward/ and rollout/ metrics: local sums, one reduction, ratios. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dapo/mem.h"
 #include "train/tally.h"
@@ -40,7 +42,27 @@ struct sums {
     double trained, behind, stale; /* trained tokens; versions behind, summed; stale */
 };
 
-enum most { MOST_TOKENS, MOST_BEHIND, MOST_DECODE, MOST_ITERATIONS, MOST_COUNT };
+enum most {
+    MOST_TOKENS,
+    MOST_BEHIND,
+    MOST_DECODE,
+    MOST_ITERATIONS,
+    MOST_RSS,
+    MOST_COUNT
+};
+
+/* Of this process; 0 where the system doesn't say. */
+static double rss_mib(void)
+{
+    FILE *in = fopen("/proc/self/statm", "r");
+    long long pages = 0;
+
+    if (in && fscanf(in, "%*s %lld", &pages) != 1)
+        pages = 0;
+    if (in)
+        fclose(in);
+    return (double)pages * (double)sysconf(_SC_PAGESIZE) / 0x1p20;
+}
 
 static bool complete(const struct group *g)
 {
@@ -150,6 +172,7 @@ static void put_times(struct session *s, const struct settled *r, const struct s
     m[METRIC_ITERATIONS_MAX] = most[MOST_ITERATIONS];
     m[METRIC_SLOTS_IDLE] = slots_of(s, x->iterations) - x->slot_iterations;
     m[METRIC_SLOTS_BUSY] = ratio(x->slot_iterations, slots_of(s, x->iterations));
+    m[METRIC_RSS] = most[MOST_RSS];
     m[METRIC_RANKS] = comm_size(s->comm);
     m[METRIC_LEARNERS] = comm_learners(s->comm);
     m[METRIC_REPLICAS] = comm_replicas(s->comm);
@@ -259,6 +282,7 @@ int tally_all(struct session *s, const struct settled *r,
     bill_seconds(&x, s, r);
     most[MOST_DECODE] = x.decode;
     most[MOST_ITERATIONS] = x.iterations;
+    most[MOST_RSS] = rss_mib();
     comm_sum_f64_all(s->comm, SCOPE_WORLD, (double *)&x, (size_t)n);
     comm_max_f64_all(s->comm, SCOPE_WORLD, most, MOST_COUNT);
     put_rewards(s->metrics, x.of[0], x.of[1]);

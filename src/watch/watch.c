@@ -103,7 +103,8 @@ static void tell_deaths(struct watch *w)
 
 /* -- words and hangs --------------------------------------------------------------- */
 
-static void say_words(struct watch *w)
+/* False if they couldn't be written: then nobody can be called silent. */
+static bool say_words(struct watch *w)
 {
     struct pulse p = pulse_now();
     struct words mine = {.rank = w->rank,
@@ -117,8 +118,7 @@ static void say_words(struct watch *w)
 
     memcpy(mine.host, w->site.host, sizeof mine.host);
     mine.n_rows = deaths_rows(mine.rows);
-    if (w->words >= 0)
-        words_put(w->words, &mine); /* a full disk must not end a run from here */
+    return !words_put(w->words, &mine);
 }
 
 /* Whether any rank has shown a sign of life since the last look. */
@@ -181,12 +181,13 @@ static void end_hang(struct watch *w)
     _exit(FAULT_STOPPED);
 }
 
-static void judge(struct watch *w)
+static void judge(struct watch *w, bool told)
 {
     /* Should the lower judges be the ones that hang, the next takes over. */
     double patience = w->hang_s * (1 + 0.5 * w->rank);
 
-    if (any_change(w))
+    /* A full disk must not end a run from here. */
+    if (any_change(w) || !told)
         w->changed = clock_now();
     else if (clock_now() - w->changed > patience)
         end_hang(w);
@@ -204,9 +205,10 @@ static void *watch_thread(void *p)
         double now = clock_now();
 
         if (w->hang_s > 0 && now >= next_beat) {
-            say_words(w);
+            bool told = say_words(w);
+
             if (w->beats)
-                judge(w);
+                judge(w, told);
             next_beat = now + w->beat_s;
         }
         if (w->rank == 0 && now >= next_look) {

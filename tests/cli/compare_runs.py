@@ -10,7 +10,7 @@ WHAT, as often as wanted, joined by commas:
   near       the newest checkpoint's first moments within 1e-5 of their largest: after one
              update they are a tenth of the gradient (parameters would not do, AdamW
              makes full steps of the rounding of a gradient near zero)
-  metrics    every metric but seconds and ticks
+  metrics    every metric but seconds, ticks and memory
   ledger     tokens by fate, recomputed from the rows and as written (invariants 1, 8)
 Prints what differs first and exits with 1.
 """
@@ -83,7 +83,7 @@ def check_metrics(a, b, where):
         f["metrics"].visititems(
             lambda n, o: out.__setitem__(n, o[()]) if isinstance(o, h5py.Dataset) else None
         )
-        return {n: v for n, v in out.items() if not n.startswith("time/")}
+        return {n: v for n, v in out.items() if not n.startswith(("time/", "system/"))}
 
     x, y = flat(a), flat(b)
     if x.keys() != y.keys():
