@@ -46,9 +46,9 @@ struct verdict {
     size_t n_answer;
 };
 
-/* Last balanced \boxed{...} (or \fbox{...}; spaces before the brace are allowed, \{ and
- * \} don't count) that lies wholly in the last `window` code points of text[n] (<= 0 =
- * all of it), else the last "Answer: ..." line there by the official expression
+/* Last balanced \boxed{...} (or \fbox{...}; white space before the brace is allowed, \{
+ * and \} don't count) that lies wholly in the last `window` code points of text[n] (<=
+ * 0 = all of it), else the last "Answer: ..." line there by the official expression
  * (?i)Answer\s*:\s*([^\n]+).  An unbalanced box is passed over for an earlier one; an
  * empty one is found with len 0.  A byte outside valid UTF-8 counts as a code point.
  * Linear time, no memory.  Returns whether one was found. */
@@ -66,16 +66,17 @@ bool answer_extract(const char *text, size_t n, int window, size_t *offset,
  * GRADER_EXACT: answer_extract; right iff the normal forms below are equal and not
  * empty.
  *
- * GRADER_MATH: the last box as above.  Boxes that stand side by side are one list: with
- * nothing but commas, "and", white space and math delimiters between them, or up to 32
- * bytes of a sentence with "and" in it (" papers and "); the same box twice is one
- * answer.  Without a box the last "Answer:" line (or its Chinese word), read
- * generously: emphasis around the word, "answer is:", the full-width colon, no colon
- * where a line starts "Answer $", an answer on the next line, a display over several
- * lines, "The final answer is X. I hope it is correct."; emphasis, end tokens and a
- * full stop behind it are left off.  Never a number from prose.  The same is done with
- * a gold that holds a box or such a line.  Then math_compare; an empty answer or gold
- * is DIFFERENT. */
+ * GRADER_MATH: the last box as above; without braces the number behind it (\boxed 5).
+ * Boxes that stand side by side are one list: with nothing but commas, "and", "or",
+ * white space and math delimiters between them and perhaps a name before them ("y = "),
+ * or up to 32 bytes of what ends in "and" and claims nothing else (" papers and ");
+ * the same box twice is one answer.  Without a box the last "Answer:" line (or its
+ * Chinese word), read generously: emphasis around the word, "answer is:", the
+ * full-width colon, no colon where a line starts "Answer $", an answer on the next
+ * line, a display or an environment over several lines, "The final answer is X. I hope
+ * it is correct."; emphasis, end tokens and a full stop behind it are left off.
+ * Never a number from prose.  The same is done with a gold that holds a box or such a
+ * line.  Then math_compare; an empty answer or gold is DIFFERENT. */
 struct judge; /* opaque */
 /* clang-format off */
 /* The normal form of GRADER_EXACT, of either side.

@@ -20,7 +20,7 @@ size_t box_marker(const char *text, size_t from, size_t at)
 {
     static const char *const marker[] = {"\\boxed", "\\fbox"};
 
-    while (at > from && text[at - 1] == ' ')
+    while (at > from && text[at - 1] && strchr(" \t\n\r", text[at - 1]))
         at--;
     for (size_t i = 0; i < sizeof marker / sizeof *marker; i++) {
         size_t k = strlen(marker[i]);

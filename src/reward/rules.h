@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include "dapo/mem.h"
 
 /* A piece of a text. */
@@ -30,8 +31,27 @@ bool line_find(const char *text, size_t from, size_t n, size_t *offset, size_t *
 int answer_math(const char *text, size_t from, size_t n, bool *found,
                 struct span *where, struct bytes *joined, struct fault *f);
 
+/* boxes.c: the same of boxes only. */
+int answer_boxes(const char *text, size_t from, size_t n, bool *found,
+                 struct span *where, struct bytes *joined, struct fault *f);
+
 /* Where text[at, end) ends without ornaments, end tokens and one full stop. */
 size_t answer_end(const char *text, size_t at, size_t end);
+
+/* Whether text[at, n) starts with `what`; whether text[from, end) ends in it. */
+static inline bool starts(const char *text, size_t at, size_t n, const char *what)
+{
+    size_t k = strlen(what);
+
+    return n - at >= k && !memcmp(text + at, what, k);
+}
+
+static inline bool ends_in(const char *text, size_t from, size_t end, const char *what)
+{
+    size_t k = strlen(what);
+
+    return end - from >= k && !memcmp(text + end - k, what, k);
+}
 
 /* The two normal forms, appended to an empty *out.  0 or FAULT_SYSTEM. */
 int normal_dapo(const char *answer, size_t n, struct bytes *out, struct fault *f);

@@ -69,6 +69,9 @@ static void boxes_side_by_side_are_a_list(void)
     finds("\\boxed{(3, 3)} \\text{ for part (a) and } \\boxed{(1, 1)}",
           "(3, 3), (1, 1)");
     finds("\\(x = \\boxed{3}\\) and \\( y_2 = \\boxed{4}\\)", "3, 4");
+    finds("\\boxed{1} or \\boxed{2}", "1, 2");
+    finds("\\boxed{1} and not \\boxed{2}", "2");
+    finds("\\boxed{1} is wrong and \\boxed{2}", "2");
     finds("\\boxed{004}, \\boxed{004}", "004"); /* said twice */
 }
 
@@ -128,13 +131,33 @@ static void the_window_holds(void)
 static void hostile_length(void)
 {
     static const char *const pattern[] = {
-        "\\boxed{1},",  "\\boxed{",    "},",
-        "and ",         "Answer:",     "Answer: \n",
-        "Answer:\\[\n", "**",          "answer_",
-        "Answer: </s>", "\\text{and}", "{\\boxed{1},",
-        "\\boxed{1",    "\\boxed{}",   "Answer: $$\n",
-        "\xe7\xad\x94", "$",           ">",
-        "\\",           "\xff",
+        "\\boxed{1},",
+        "\\boxed{",
+        "},",
+        "and ",
+        "Answer:",
+        "Answer: \n",
+        "Answer:\\[\n",
+        "**",
+        "answer_",
+        "Answer: </s>",
+        "\\text{and}",
+        "{\\boxed{1},",
+        "\\boxed{1",
+        "\\boxed{}",
+        "Answer: $$\n",
+        "\xe7\xad\x94",
+        "$",
+        ">",
+        "\\",
+        "\xff",
+        "\\boxed 5",
+        "\\boxed ",
+        "x=\\boxed{1},",
+        "\\boxed{1} and ",
+        "\\boxed\n\n{",
+        "{\n\n",
+        "Answer: \\begin{a}\n",
     };
 
     for (size_t i = 0; i < sizeof pattern / sizeof *pattern; i++)
