@@ -295,8 +295,26 @@ static inline void settle(struct machine *m, struct admission *a, struct cost *c
     m->cursor += admission_consumed(a);
 }
 
+/* Candidates up to the B-th trainable one: what who foresees verdicts would start. */
+static inline int64_t needed(const struct machine *m)
+{
+    int64_t n = 0;
+
+    for (int groups = 0; groups < m->c.groups; n++) {
+        struct prompt p = draw(m->cursor + n, m->middle, m->c.size);
+        int correct = 0;
+
+        for (int j = 0; j < m->c.size; j++)
+            correct += p.correct[j];
+        groups += group_trainable(correct, m->c.size);
+    }
+    return n;
+}
+
+/* `seer`: no candidate is started that isn't needed. */
 static inline struct cost simulate(const struct admission_config *config,
-                                   double trainable, int slots, int replicas, int steps)
+                                   double trainable, int slots, int replicas, int steps,
+                                   bool seer)
 {
     struct machine *m = calloc(1, sizeof *m);
     struct cost c = {0};
@@ -314,7 +332,7 @@ static inline struct cost simulate(const struct admission_config *config,
     }
     CHECK_OK(admission_new(&a, config, &f), &f);
     for (int step = 0; step < steps; step++) {
-        CHECK_OK(admission_begin(a, INT64_MAX, &f), &f);
+        CHECK_OK(admission_begin(a, seer ? needed(m) : INT64_MAX, &f), &f);
         cancel(m, a); /* stale ones */
         while (!admission_closed(a)) {
             fill(m);

@@ -36,7 +36,7 @@ static struct cost four(double trainable, enum policy p, double speculation, int
 {
     struct admission_config c = config(4, 8, p, speculation);
 
-    return simulate(&c, trainable, slots, replicas, 300);
+    return simulate(&c, trainable, slots, replicas, 300, false);
 }
 
 static double degenerate(const struct cost *c)
@@ -125,7 +125,7 @@ static void figures_of_b_512(void)
 
     for (size_t i = 0; i < sizeof t / sizeof t[0]; i++) {
         struct admission_config config_512 = config(512, 16, t[i].policy, 0.5);
-        struct cost c = simulate(&config_512, t[i].trainable, 1024, 1, 6);
+        struct cost c = simulate(&config_512, t[i].trainable, 1024, 1, 6, false);
 
         CHECK_NEAR(c.time[1] / c.bound[1] / t[i].time_200, 1, 0.03);
         CHECK_NEAR(speculated(&c), t[i].speculated, 1.5);
@@ -160,6 +160,31 @@ static void the_default_is_efficient(void)
                 CHECK(c.bound[h] / c.time[h] > least);
             CHECK(speculated(&c) < 13);
         }
+}
+
+/* Why less is asked for at 30%: who starts at once exactly the candidates that will
+ * prove needed, and no other, scores 0.79 on 32 and 0.87 on 64 slots that are
+ * memory-bound.  So no launch rule reaches 0.80 and 0.88 there: what is missing is to
+ * know lengths. */
+static void no_launch_rule_could_reach_more(void)
+{
+    static const struct {
+        int slots;
+        double most, share; /* of what is possible; of it, that the default reaches */
+    } t[] = {{32, 0.80, 0.94}, {64, 0.88, 0.91}};
+
+    for (int i = 0; i < 2; i++) {
+        struct admission_config c = config(4, 8, STREAM, 0);
+        struct cost seer = simulate(&c, 0.3, t[i].slots, 1, 1200, true);
+        struct cost ours = four(0.3, STREAM, 0.5, t[i].slots, 1);
+        double possible = seer.bound[1] / seer.time[1];
+
+        CHECK_INT(seer.trained, 1200 * 4);
+        CHECK_NEAR(speculated(&seer), 0, 0);
+        CHECK(possible < t[i].most);
+        CHECK(possible > t[i].most - 0.03);
+        CHECK(ours.bound[1] / ours.time[1] > t[i].share * possible);
+    }
 }
 
 /* Mean length of all trainable groups, from other draws of the same law. */
@@ -231,5 +256,6 @@ static void invariant_1_every_decoded_token_is_billed(void)
 }
 
 CASES(CASE(figures_of_b_4), CASE(replicas_share_the_work), CASE(figures_of_b_512),
-      CASE(the_default_is_efficient), CASE(only_completion_order_prefers_the_short),
-      CASE(estimates_find_the_law), CASE(invariant_1_every_decoded_token_is_billed));
+      CASE(the_default_is_efficient), CASE(no_launch_rule_could_reach_more),
+      CASE(only_completion_order_prefers_the_short), CASE(estimates_find_the_law),
+      CASE(invariant_1_every_decoded_token_is_billed));

@@ -155,6 +155,44 @@ static void invariant_3_cutting_keeps_the_gradient(void)
     model_free(m);
 }
 
+/* The published example of what a mean is taken over: token losses {1} and {3, 3, 3}
+ * are 2.5 over tokens and 2.0 over completions; averaging two ranks' token means would
+ * give 2.0 too.  With a stored log-prob of 0 every ratio is under 0.8, so that a
+ * token's loss is 0.8 times its negative advantage. */
+static void a_long_completion_counts_by_its_tokens(void)
+{
+    static const double want[] = {
+        [REDUCTION_TOKEN_MEAN] = 2.5, [REDUCTION_SAMPLE_MEAN] = 2.0};
+    static int ids[] = {1, 2, 3};
+    static float old_logp[3];
+    struct model *m = tiny_model(ARCH_QWEN2, &backend_cpu, COMPUTE_F32, 0);
+    struct sequence seq[2] = {{.n = 1, .advantage = -1.25, .order = 0},
+                              {.n = 3, .advantage = -3.75, .order = 1}};
+
+    for (int i = 0; i < 2; i++) {
+        seq[i].n_prompt = 1;
+        seq[i].prompt = seq[i].ids = ids;
+        seq[i].old_logp = old_logp;
+    }
+    for (int r = 0; r < 2; r++)
+        for (int ranks = 1; ranks <= 2; ranks++) {
+            struct loss_config c = {.clip_low = 0.2,
+                                    .clip_high = 0.28,
+                                    .temperature = 1,
+                                    .reduction = (enum reduction)r};
+            struct learner *l = new_learner(m, &c, 1); /* each in a microbatch */
+            struct rank rank[2] = {{.seq = seq, .n = 3 - ranks},
+                                   {.seq = seq + 1, .n = 1}};
+
+            ranks_gradient(l, m, rank, ranks);
+            for (int k = 0; k < ranks; k++)
+                CHECK_NEAR(rank[k].metrics.loss, want[r], 1e-12);
+            ranks_free(rank, ranks);
+            learner_free(l);
+        }
+    model_free(m);
+}
+
 /* The same share in another order of delivery: the same bits. */
 static void gradient_repeats_to_the_bit(void)
 {
@@ -261,6 +299,7 @@ static void non_finite_norm_is_everyones(void)
 }
 
 CASES(CASE(reductions_have_the_published_values),
+      CASE(a_long_completion_counts_by_its_tokens),
       CASE(invariant_3_cutting_keeps_the_gradient), CASE(gradient_repeats_to_the_bit),
       CASE(packing_by_hand), CASE(one_ranks_fault_reaches_all),
       CASE(non_finite_norm_is_everyones))
