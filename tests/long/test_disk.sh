@@ -21,7 +21,12 @@ attach() {
 }
 detach() {
     umount -l "$disk" 2>/dev/null || true
-    umount "$tmp/store" 2>/dev/null || umount -l "$tmp/store" 2>/dev/null || true
+    umount -l "$tmp/store" 2>/dev/null || true
+    # Ranks may outlive mpirun a little, and with them what they had open.
+    for _ in {1..200}; do
+        losetup -j "$tmp/image" | grep -q . || break
+        sleep 0.1
+    done
 }
 trap 'detach; rm -rf "$tmp"' EXIT
 truncate -s 16M "$tmp/image"

@@ -5,7 +5,7 @@
 # costs at most the step in flight, and each run ends with the bits of an undisturbed one.
 . tests/cli/lib.sh
 kills=${1:-200} seed=${2:-7}
-ranks=4 steps=12
+ranks=4 steps=12 n=0 how=undisturbed
 echo "$kills kills, seed $seed"
 RANDOM=$seed
 coin_job "$tmp/c"
@@ -14,13 +14,12 @@ compare=$PWD/tests/cli/compare_runs.py
 job=$tmp/c/job.ini
 cd "$tmp/c/in"
 
-# begin NAME: start the run; $pid is that of `timeout`, whose child is mpirun.
+# begin NAME: start the run; $pid is mpirun's.
 begin() {
     # shellcheck disable=SC2086 # MPIRUN is a command line
-    timeout -k 5 60 ${MPIRUN:-mpirun --allow-run-as-root --oversubscribe} -n $ranks \
-        "$dapo" train "$job" --set run.dir="$tmp/runs" --set run.name="$1" \
-        --set run.steps=$steps --set run.keep=2 --set run.log=info --set data.eval= \
-        --set ranks.learners=2 </dev/null >"$tmp/log" 2>&1 &
+    ${MPIRUN:-mpirun --allow-run-as-root --oversubscribe} -n $ranks "$dapo" train "$job" \
+        --set run.dir="$tmp/runs" --set run.name="$1" --set run.steps=$steps \
+        --set run.keep=2 --set run.log=info --set data.eval= --set ranks.learners=2 </dev/null >"$tmp/log" 2>&1 &
     pid=$!
 }
 now() { echo $((${EPOCHREALTIME/./} / 1000)); } # milliseconds
@@ -28,14 +27,26 @@ children() { cat "/proc/$1/task"/*/children 2>/dev/null || true; }
 
 # until_begun: until the ranks are there (their ids in $rank), or the start is over.
 until_begun() {
-    local mpirun
     rank=()
     while kill -0 "$pid" 2>/dev/null; do
-        mpirun=$(children "$pid")
-        [[ -z ${mpirun// /} ]] || read -ra rank <<<"$(children "${mpirun// /}" | tr '\n' ' ')"
+        read -ra rank <<<"$(children "$pid" | tr '\n' ' ')"
         ((${#rank[@]} < ranks)) || return 0
         sleep 0.01
     done
+}
+# until_over: its status in $rc.  A start that takes a minute hangs.
+until_over() {
+    local end=$((SECONDS + 60))
+    while kill -0 "$pid" 2>/dev/null; do
+        sleep 0.02
+        ((SECONDS < end)) && continue
+        ps -o pid,ppid,stat,wchan:20,args -p "$pid" --ppid "$pid"
+        cat "$tmp/log"
+        kill -KILL "$pid" "${rank[@]}" 2>/dev/null
+        die "kill $((n + 1)) ($how): a hang"
+    done
+    rc=0
+    wait "$pid" || rc=$?
 }
 until_said() { # PATTERN: until the log has it, or the start is over
     until grep -q "$1" "$tmp/log" || ! kill -0 "$pid" 2>/dev/null; do sleep 0.01; done
@@ -48,7 +59,8 @@ until_begun
 a=$(now)
 until_said ' step=1 '
 b=$(now)
-wait "$pid" || die "an undisturbed run failed: $(cat "$tmp/log")"
+until_over
+((rc == 0)) || die "an undisturbed run failed: $(cat "$tmp/log")"
 start_ms=$((b - a)) step_ms=$((1 + ($(now) - b) / steps))
 echo "undisturbed: first step after $start_ms ms, then $step_ms ms each"
 
@@ -68,7 +80,7 @@ whole() {
 
 # strike: one start and, if it lives that long, one kill; 0 if the run is over.
 strike() {
-    local rc=0 victim=$((RANDOM % ranks)) wait_ms
+    local victim=$((RANDOM % ranks)) wait_ms
     begin "$run"
     until_begun
     if ((RANDOM % 4 == 0)); then
@@ -79,7 +91,7 @@ strike() {
     fi
     sleep "$(printf '%d.%03d' $((wait_ms / 1000)) $((wait_ms % 1000)))"
     [[ -z ${rank[victim]-} ]] || kill -KILL "${rank[victim]}" 2>/dev/null || true
-    wait "$pid" || rc=$?
+    until_over
     starts=$((starts + 1))
     ((rc)) || return 0
     [[ $rc -eq 137 ]] || die "kill $((n + 1)) ($how): exit status $rc: $(cat "$tmp/log")"
@@ -91,7 +103,7 @@ strike() {
     return 1
 }
 
-n=0 runs=0 starts=0 redone=0
+runs=0 starts=0 redone=0
 : >"$tmp/phases"
 while ((n < kills)); do
     runs=$((runs + 1)) run=killed before=0
