@@ -225,7 +225,9 @@ static int word_base(const struct parser *p, const struct token *t)
 static const struct node *based(struct parser *p, const struct token *t)
 {
     bool brace = peek_at(p, 1)->kind == T_LBRACE, alone;
-    const struct token *b = peek_at(p, 1 + brace);
+    bool round = brace && peek_at(p, 2)->kind == T_OPEN &&
+                 peek_at(p, 4)->kind == T_CLOSE; /* 101_{(2)} */
+    const struct token *b = peek_at(p, 1 + brace + round);
     const struct node *a;
     int base = 0, first = (int)(t - p->tok), end;
 
@@ -234,9 +236,9 @@ static const struct node *based(struct parser *p, const struct token *t)
             base = 10 * base + p->s[b->at + i] - '0';
     else if (b->kind == T_WORD)
         base = word_base(p, b);
-    if (!base || (brace && peek_at(p, 3)->kind != T_RBRACE))
+    if (!base || (brace && peek_at(p, 3 + 2 * round)->kind != T_RBRACE))
         return NULL;
-    p->at += 2 + 2 * brace;
+    p->at += 2 + 2 * brace + 2 * round;
     a = parse_based(p, t, base);
     /* Inside an expression only the value counts. */
     first -= first > p->start && p->tok[first - 1].kind == T_OPEN;
@@ -252,7 +254,8 @@ static const struct node *number(struct parser *p)
 {
     const struct token *t = peek(p);
 
-    if (t->kind == T_BASED || peek_at(p, 1)->kind == T_UNDER) {
+    if (t->kind == T_BASED || peek_at(p, 1)->kind == T_UNDER ||
+        (token_is(p, peek_at(p, 1), "base") && peek_at(p, 2)->kind == T_NUMBER)) {
         p->at++;
         return based(p, t);
     }

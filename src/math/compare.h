@@ -91,9 +91,12 @@ compare_stage stage_plusminus;
 compare_stage stage_reals;
 /* relation.c: equations and inequalities. */
 compare_stage stage_relation;
+/* family.c: what is said of a parameter, k \in \mathbb{Z}; sets of what fulfils it. */
+compare_stage stage_family, stage_builder;
+/* readings.c: texts that can be read in two ways. */
+compare_stage stage_decimal_comma, stage_choice, stage_exponent;
 /* sets.c: lists, sets, tuples, what has parts; matrix.c: matrices. */
-compare_stage stage_domain, stage_decimal_comma, stage_point, stage_list,
-    stage_determinant, stage_matrix, stage_parts;
+compare_stage stage_point, stage_list, stage_determinant, stage_matrix, stage_parts;
 
 /* wording.c: words that mean a mathematical object ("no solution", "five"), as that
  * object; anything else as it is. */

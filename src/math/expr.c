@@ -328,6 +328,16 @@ static const struct node *time_of_day(struct parser *p)
     return named(p, NODE_CALL, "clock", kid, n);
 }
 
+/* 3 to 2, but not x \to 2. */
+static bool take_to(struct parser *p)
+{
+    if (p->tok[p->at - 1].kind != T_NUMBER || !at_kind(p, T_WORD) ||
+        !token_is(p, peek(p), "to") || peek_at(p, 1)->kind != T_NUMBER)
+        return false;
+    p->at++;
+    return true;
+}
+
 const struct node *parse_side(struct parser *p)
 {
     int base = p->top;
@@ -338,6 +348,6 @@ const struct node *parse_side(struct parser *p)
     do
         if (!push(p, sets(p)))
             return NULL;
-    while (!p->no_bar && take(p, T_COLON));
+    while (!p->no_bar && (take(p, T_COLON) || take_to(p)));
     return gather(p, NODE_RATIO, base);
 }

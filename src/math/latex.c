@@ -54,6 +54,8 @@ static const struct {
     {"dfrac", TO, "\\frac"},
     {"tfrac", TO, "\\frac"},
     {"cfrac", TO, "\\frac"},
+    {"sfrac", TO, "\\frac"},
+    {"nicefrac", TO, "\\frac"},
     {"dbinom", TO, "\\binom"},
     {"tbinom", TO, "\\binom"},
     {"leq", TO, "\\le"},
@@ -115,13 +117,22 @@ static const struct {
     {"smallsetminus", TO, "\\setminus"},
 };
 
-/* One character to the output, after a space if it would otherwise touch what is a
- * number, a name or a comma before it. */
+/* Whether a space tells two readings apart: n! = 6 and n != 6, 2e -1 and 2e-1. */
+static bool space_matters(const struct text *t, char c)
+{
+    char last = t->n ? t->s[t->n - 1] : 0, before = t->n > 1 ? t->s[t->n - 2] : 0;
+
+    if (is_wordy(c))
+        return is_wordy(last) || last == ',' || last == '.';
+    if (c == '=')
+        return last == '!';
+    return (c == '-' || c == '+') && (last == 'e' || last == 'E') && is_digit(before);
+}
+
+/* One character to the output, after a space if it must not touch what is before it. */
 static void emit(struct text *t, char c)
 {
-    char last = t->n ? t->s[t->n - 1] : 0;
-
-    if (t->space && is_wordy(c) && (is_wordy(last) || last == ',' || last == '.'))
+    if (t->space && space_matters(t, c))
         put(t, ' ');
     t->space = false;
     put(t, c);

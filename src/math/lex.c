@@ -174,6 +174,19 @@ static bool glued_function(const char *s, size_t n)
            strchr("abcnprtuvwxyz", s[n - 1]);
 }
 
+/* 3h 20min: hours, because minutes follow. */
+static bool hours(struct lexer *l)
+{
+    const char *s = l->s + l->at;
+    size_t n;
+
+    if (*s != 'h' || !after(l, T_NUMBER))
+        return false;
+    s += 1 + (s[1] == ' ');
+    n = strspn(s, "0123456789");
+    return n && !strncmp(s + n + (s[n] == ' '), "min", 3);
+}
+
 /* A run of n ASCII letters outside \text. */
 static void letters(struct lexer *l, size_t n)
 {
@@ -204,7 +217,10 @@ static void letters(struct lexer *l, size_t n)
             return;
         }
     }
-    if (times_letter(l))
+    if (hours(l)) {
+        l->flags |= F_TEXT;
+        add(l, T_WORD, 0, 1);
+    } else if (times_letter(l))
         add(l, T_TIMES, 0, 1);
     else if (cup_letter(l))
         add(l, T_CUP, 0, 1);
@@ -268,7 +284,8 @@ static void text_letters(struct lexer *l, size_t n)
 
     if (n == 1)
         add(l, T_SYMBOL, 0, 1);
-    else if (a && a->plain && !in_list("in oo inf mod", s, n))
+    else if (a && !in_list("in oo inf mod", s, n) &&
+             (a->plain || (a->kind == T_FN && s[n] == '}' && s[n + 1] == '(')))
         name(l, a, n);
     else
         add(l, T_WORD, 0, n);
@@ -444,6 +461,9 @@ static void mark(struct lexer *l)
 
         if (strncmp(s, marks[i].text, n))
             continue;
+        if (marks[i].id == REL_NE && marks[i].kind == T_REL && after(l, T_NUMBER) &&
+            !(l->flags & F_SPACE))
+            continue; /* 5!=120 */
         if (marks[i].kind == T_AMP && l->lines) {
             l->at++;
             return;

@@ -6,6 +6,22 @@
 
 enum { SEP_GAP = 1, SEP_COMMA, SEP_SEMI, SEP_AND, SEP_OR };
 
+int condition_at(const struct parser *p)
+{
+    bool open = at_kind(p, T_OPEN) && peek(p)->id == '(';
+    bool word = at_kind(p, T_WORD) && token_in(p, peek(p), "where with for 其中");
+
+    if ((!open && !word) || peek_at(p, 1)->kind != T_SYMBOL)
+        return -1;
+    if (peek_at(p, 2)->kind == T_REL && peek_at(p, 2)->id == REL_IN)
+        return word;
+    if (word && token_is(p, peek_at(p, 2), "is") &&
+        token_in(p, peek_at(p, 3), "an any") && token_is(p, peek_at(p, 4), "integer") &&
+        ends_item(peek_at(p, 5)))
+        return word;
+    return -1;
+}
+
 /* Separators in a row count as one, the strongest: ", and" is a comma, "and" between
  * gaps stays one, "and/or" is a comma. */
 int separator(struct parser *p)
@@ -48,6 +64,10 @@ int separator(struct parser *p)
                 return 0;
             break;
         default:
+            if (p->top && condition_at(p) >= 0) {
+                p->at += condition_at(p);
+                return sep > SEP_COMMA ? sep : SEP_COMMA;
+            }
             return sep;
         }
         sep = k > sep ? k : sep;
@@ -207,7 +227,7 @@ static int decimal_places(const struct parser *p, int from, int to)
 const struct node *tree_decimal(struct math *m, const struct node *list)
 {
     struct node *a;
-    mpq_ptr q, whole;
+    mpq_ptr q;
     mpz_t power;
 
     if (list->kind != NODE_LIST || !list->u.list.places)
@@ -221,10 +241,9 @@ const struct node *tree_decimal(struct math *m, const struct node *list)
     mpq_set_z(q, power);
     mpq_div(q, list->kid[1]->u.number.q, q);
     mpz_clear(power);
-    whole = (mpq_ptr)list->kid[0]->u.number.q;
-    if (mpq_sgn(whole) < 0)
+    if (mpq_sgn(list->kid[0]->u.number.q) < 0)
         mpq_neg(q, q);
-    mpq_add(q, q, whole);
+    mpq_add(q, q, list->kid[0]->u.number.q);
     a->u.number.q = q;
     a->u.number.places = list->u.list.places;
     return a;
@@ -244,6 +263,19 @@ static const struct node *pair(struct parser *p, int base, int from)
         return a;
     b = tree_decimal(p->m, a);
     return b ? negate(p, b) : NULL;
+}
+
+/* "3 hours and 20 minutes": two parts of one value; NULL if they aren't. */
+static const struct node *one_value(struct parser *p, int base)
+{
+    const struct node *a = p->stack[base], *b = p->stack[base + 1];
+
+    if (p->sep[base + 1] != SEP_AND || a->kind != NODE_QUANTITY ||
+        b->kind != NODE_QUANTITY || a->u.unit->power[UNIT_COUNT] ||
+        a->u.unit->degrees || b->u.unit->degrees ||
+        mpq_cmp(a->u.unit->factor, b->u.unit->factor) <= 0)
+        return NULL;
+    return add_quantities(p, a, b);
 }
 
 static const struct node *listed(struct parser *p, int base, int from)
@@ -271,6 +303,10 @@ static const struct node *listed(struct parser *p, int base, int from)
     if (or &&relations)
         return alternatives(p, base);
     n = p->top - base;
+    if (n == 2 && (a = one_value(p, base)) != NULL) {
+        p->top = base;
+        return a;
+    }
     if (n == 2 && !relations)
         return pair(p, base, from);
     a = together(p, base, n);

@@ -262,6 +262,22 @@ static const struct node *scaled(struct parser *p, const struct literal *x, mpq_
         tree_two(p->m, NODE_POWER, tree_integer(p->m, 10), number_node(p, big, -1)));
 }
 
+/* 0.1666..., 0.1212...: the digits at the end that repeat, three of one digit or twice
+ * the same digits, or the whole fraction; 0 if there are none. */
+static int repeated(const struct literal *x)
+{
+    for (int n = 1; 2 * n <= x->places; n++) {
+        const char *end = x->digit + x->n - n;
+        int times = 1;
+
+        while ((times + 1) * n <= x->places && !memcmp(end - times * n, end, (size_t)n))
+            times++;
+        if (times > 2 || (times == 2 && (n > 1 || x->places == 2)))
+            return n;
+    }
+    return 0;
+}
+
 const struct node *parse_number(struct parser *p)
 {
     const struct token *t = peek(p);
@@ -275,6 +291,8 @@ const struct node *parse_number(struct parser *p)
         return NULL;
     }
     p->at++;
+    if (at_kind(p, T_DOTS) && !x.repeat && (x.repeat = repeated(&x)) > 0)
+        p->at++;
     value(&x, q);
     return x.n_exponent ? scaled(p, &x, q)
                         : number_node(p, q, x.repeat ? -1 : x.places);

@@ -154,6 +154,8 @@ static const struct node *condition(struct parser *p, const struct node *a)
     const char *head = NULL;
     const struct node *b;
 
+    if (condition_at(p) >= 0)
+        return a;
     if (at_kind(p, T_WORD) && token_in(p, peek(p), "if when for 当"))
         head = "if";
     else if (at_kind(p, T_IMPLIES))
@@ -192,12 +194,41 @@ static const struct node *quantified(struct parser *p)
     return a;
 }
 
+/* 2e-1 and nothing else: the call "exponent" of the sum 2e - 1 and of 0.2. */
+static const struct node *exponent(struct parser *p)
+{
+    const struct token *t = peek(p) + at_kind(p, T_MINUS);
+    const struct node *kid[2], *e;
+
+    if (p->depth || t[0].kind != T_NUMBER || t[1].kind != T_SYMBOL ||
+        (t[2].kind != T_MINUS && t[2].kind != T_PLUS) || t[3].kind != T_NUMBER ||
+        t[4].kind != T_END || strcspn(p->s + t[1].at, "eE") || t[3].len > 3 ||
+        (t[1].flags | t[2].flags | t[3].flags) & (F_SPACE | F_COMMAND))
+        return NULL;
+    kid[0] = parse_sum(p);
+    p->at = (int)(t - p->tok) + 3;
+    e = parse_number(p);
+    if (t[2].kind == T_MINUS)
+        e = negate(p, e);
+    p->at = (int)(t - p->tok);
+    kid[1] = tree_two(p->m, NODE_PRODUCT, parse_number(p),
+                      tree_two(p->m, NODE_POWER, tree_integer(p->m, 10), e));
+    if (t != p->tok + p->start && t[-1].kind == T_MINUS)
+        kid[1] = negate(p, kid[1]);
+    p->at = p->n_tok;
+    return named(p, NODE_CALL, "exponent", kid, 2);
+}
+
 const struct node *parse_item(struct parser *p)
 {
     int n = phrase(p);
+    const struct node *a;
 
     if (n)
         return parse_words(p, n);
+    a = exponent(p);
+    if (a)
+        return a;
     if (at_kind(p, T_FORALL))
         return quantified(p);
     return condition(p, relation(p));

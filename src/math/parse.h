@@ -217,6 +217,9 @@ const struct node *parse_words(struct parser *p, int n);
 const struct node *parse_choice(struct parser *p);
 /* "where b is ...", behind an item: all the rest, as it is written. */
 bool at_explanation(const struct parser *p);
+/* (k \in \mathbb{Z}), "where k \in ...", behind an item: what holds for it is the next
+ * item.  Tokens to step over before that; -1 if there is no condition here. */
+int condition_at(const struct parser *p);
 const struct node *explained(struct parser *p, const struct node *a);
 /* Step over what may stand before an answer: "the answer is", "=". */
 void lead_in(struct parser *p);
@@ -231,6 +234,10 @@ const struct unit *unit_degree(struct parser *p);
 const struct unit *unit_percent(struct parser *p);
 const struct node *quantity(struct parser *p, const struct node *a,
                             const struct unit *u);
+/* The sum of two quantities of one kind, in the unit of the first; NULL if they differ.
+ */
+const struct node *add_quantities(struct parser *p, const struct node *a,
+                                  const struct node *b);
 const struct node *negate(struct parser *p, const struct node *a);
 /* The items from `base` on as a product; a unit behind the last is the product's. */
 const struct node *product_of(struct parser *p, int base);

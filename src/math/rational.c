@@ -132,16 +132,20 @@ static enum value raise(struct scalar *s, const struct node *a, const struct poi
     return v;
 }
 
-static enum value factorial(struct scalar *s, mpq_ptr out)
+/* out!, out!! if `twice`. */
+static enum value factorial(struct scalar *s, mpq_ptr out, bool twice)
 {
     if (!is_integer(out))
         return VALUE_PASS;
     if (mpq_sgn(out) < 0)
-        return VALUE_UNDEFINED;
+        return twice ? VALUE_PASS : VALUE_UNDEFINED;
     if (mpz_cmp_ui(mpq_numref(out), MAX_FACTORIAL) > 0 ||
         !fuel_spend(s->math, 50 + 10 * (int64_t)mpz_get_ui(mpq_numref(out))))
         return VALUE_PASS;
-    mpz_fac_ui(mpq_numref(out), mpz_get_ui(mpq_numref(out)));
+    if (twice)
+        mpz_2fac_ui(mpq_numref(out), mpz_get_ui(mpq_numref(out)));
+    else
+        mpz_fac_ui(mpq_numref(out), mpz_get_ui(mpq_numref(out)));
     return VALUE_OK;
 }
 
@@ -267,7 +271,7 @@ static enum value function_of_one(struct scalar *s, enum fn fn, mpq_ptr x)
         if (is_integer(x) && mpq_sgn(x) <= 0)
             return VALUE_UNDEFINED;
         mpz_sub(mpq_numref(x), mpq_numref(x), mpq_denref(x));
-        return factorial(s, x);
+        return factorial(s, x, false);
     case FN_GCD:
     case FN_LCM:
         mpq_abs(x, x);
@@ -440,8 +444,13 @@ static enum value value(struct scalar *s, const struct node *a, const struct poi
         else if (v == VALUE_OK && a->kind == NODE_ABS)
             mpq_abs(out, out);
         else if (v == VALUE_OK)
-            v = factorial(s, out);
+            v = factorial(s, out, false);
         return v;
+    case NODE_CALL:
+        if (strcmp(a->u.name, "!!") || a->n != 1)
+            return VALUE_PASS;
+        v = value(s, a->kid[0], at, out);
+        return v == VALUE_OK ? factorial(s, out, true) : v;
     case NODE_QUOTIENT:
     case NODE_BINOMIAL:
         return pair(s, a, at, out);

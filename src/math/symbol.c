@@ -247,6 +247,22 @@ static const struct node *plain_accent(struct parser *p)
     return at_kind(p, T_SYMBOL) ? parse_symbol(p, true) : parse_argument(p, ARG_FRAC);
 }
 
+/* {3 + 4i}: a sum with an i in it. */
+static bool at_complex(const struct parser *p)
+{
+    bool sum = false, unit = false;
+
+    for (int k = 1; at_kind(p, T_LBRACE); k++) {
+        const struct token *t = peek_at(p, k);
+
+        if (t->kind == T_END || t->kind == T_LBRACE || t->kind == T_RBRACE)
+            break;
+        sum |= t->kind == T_PLUS || t->kind == T_MINUS;
+        unit |= t->kind == T_SYMBOL && token_is(p, t, "i");
+    }
+    return sum && unit;
+}
+
 /* \overline{AB}, \hat{x}: a symbol of that name; \bar{z}: the conjugate. */
 static const struct node *accent(struct parser *p)
 {
@@ -255,6 +271,8 @@ static const struct node *accent(struct parser *p)
     bool bar = token_is(p, t, "\\overline") || token_is(p, t, "\\bar");
 
     p->at++;
+    if (bar && at_complex(p))
+        return tree_function(p->m, FN_CONJ, parse_argument(p, ARG_FRAC));
     if (!add(&name, p->s + t->at, t->len) || !add_group(p, &group))
         return NULL;
     if (bar && group.n == 1 && strchr("zw", group.s[0]) && !at_kind(p, T_UNDER))

@@ -23,7 +23,7 @@ bool starts_factor(const struct parser *p)
     case T_BASED:
         return !p->at || p->tok[p->at - 1].kind != T_NUMBER;
     case T_OPEN:
-        return !closes(p) && peek_at(p, 1)->kind != T_BMOD;
+        return !closes(p) && peek_at(p, 1)->kind != T_BMOD && condition_at(p) < 0;
     case T_BAR:
         return !p->bars && !p->no_bar;
     case T_SYMBOL:
@@ -57,6 +57,18 @@ static bool is_integer(const struct node *a)
            !mpz_cmp_ui(mpq_denref(a->u.number.q), 1) && mpq_sgn(a->u.number.q) > 0;
 }
 
+int raised_degree(const struct parser *p)
+{
+    if (!at_kind(p, T_CARET))
+        return 0;
+    if (peek_at(p, 1)->kind == T_DEGREE)
+        return 2;
+    return peek_at(p, 1)->kind == T_LBRACE && peek_at(p, 2)->kind == T_DEGREE &&
+                   peek_at(p, 3)->kind == T_RBRACE
+               ? 4
+               : 0;
+}
+
 /* 3 1/2: a whole number, a space and a proper fraction. */
 static const struct node *spaced_fraction(struct parser *p)
 {
@@ -69,20 +81,30 @@ static const struct node *spaced_fraction(struct parser *p)
     a = parse_number(p);
     p->at++;
     b = parse_number(p);
-    return a && b ? tree_two(p->m, NODE_QUOTIENT, a, b) : NULL;
+    a = a && b ? tree_two(p->m, NODE_QUOTIENT, a, b) : NULL;
+    if (a && take(p, T_PERCENT))
+        return quantity(p, a, unit_percent(p));
+    if (!a || !raised_degree(p))
+        return a;
+    p->at += raised_degree(p);
+    return quantity(p, a, unit_degree(p));
 }
 
-/* The item on the stack is a whole number and b a proper fraction: a mixed number. */
+/* The item on the stack is a whole number and b a proper fraction: a mixed number, with
+ * what stands behind it: 33\frac13\%. */
 static bool mixed(struct parser *p, int base, bool number, const struct node *b)
 {
     const struct node *a = p->stack[p->top - 1];
+    const struct unit *u = b && b->kind == NODE_QUANTITY ? b->u.unit : NULL;
 
+    b = u ? b->kid[0] : b;
     if (p->top - base != 1 || !number || !b || !is_integer(a) ||
         b->kind != NODE_QUOTIENT || !is_integer(b->kid[0]) || !is_integer(b->kid[1]) ||
         mpq_cmp(b->kid[0]->u.number.q, b->kid[1]->u.number.q) >= 0)
         return false;
     p->top--;
-    return push(p, tree_two(p->m, NODE_SUM, a, b));
+    a = tree_two(p->m, NODE_SUM, a, b);
+    return push(p, u ? quantity(p, a, u) : a);
 }
 
 /* "1.8 billion": the power of ten; 0 if the word is another. */
@@ -148,18 +170,6 @@ static const struct node *degree(struct parser *p, const struct node *a)
                                                                      : a;
 }
 
-int raised_degree(const struct parser *p)
-{
-    if (!at_kind(p, T_CARET))
-        return 0;
-    if (peek_at(p, 1)->kind == T_DEGREE)
-        return 2;
-    return peek_at(p, 1)->kind == T_LBRACE && peek_at(p, 2)->kind == T_DEGREE &&
-                   peek_at(p, 3)->kind == T_RBRACE
-               ? 4
-               : 0;
-}
-
 static const struct node *factorial(struct parser *p, const struct node *a)
 {
     p->at++;
@@ -203,26 +213,24 @@ static const struct node *priced(struct parser *p)
 {
     int id = peek(p)->id;
     const struct node *a;
+    bool minus;
 
     p->at++;
     if (!enter(p))
         return NULL;
+    minus = take(p, T_MINUS);
     a = at_kind(p, T_CURRENCY) ? NULL : parse_touching(p, false);
     leave(p);
-    return quantity(p, a, unit_currency(p, id));
+    return quantity(p, minus ? negate(p, a) : a, unit_currency(p, id));
 }
 
-/* "5 ft 6 in", "2 hours 30 minutes": more of the same kind, in the first one's unit. */
-static const struct node *compound(struct parser *p, const struct node *a)
+const struct node *add_quantities(struct parser *p, const struct node *a,
+                                  const struct node *b)
 {
-    const struct node *b, *c;
+    const struct node *c;
     struct node *ratio;
     mpq_ptr q;
 
-    if (!a || !at_kind(p, T_NUMBER) || !enter(p))
-        return a;
-    b = parse_touching(p, false);
-    leave(p);
     if (!b || b->kind != NODE_QUANTITY ||
         memcmp(a->u.unit->power, b->u.unit->power, sizeof a->u.unit->power))
         return NULL;
@@ -235,6 +243,18 @@ static const struct node *compound(struct parser *p, const struct node *a)
     ratio->u.number.places = -1;
     c = tree_two(p->m, NODE_PRODUCT, b->kid[0], ratio);
     return quantity(p, tree_two(p->m, NODE_SUM, a->kid[0], c), a->u.unit);
+}
+
+/* "5 ft 6 in", "2 hours 30 minutes". */
+static const struct node *compound(struct parser *p, const struct node *a)
+{
+    const struct node *b;
+
+    if (!a || !at_kind(p, T_NUMBER) || !enter(p))
+        return a;
+    b = parse_touching(p, false);
+    leave(p);
+    return add_quantities(p, a, b);
 }
 
 const struct node *parse_touching(struct parser *p, bool argument)

@@ -461,7 +461,8 @@ const struct unit *parse_unit(struct parser *p)
         p->at++;
         return unit_currency(p, id);
     }
-    if ((!is_word(t) && !speed(p) && !ohm(p)) || token_in(p, t, stop_words))
+    if ((!is_word(t) && !speed(p) && !ohm(p)) || token_in(p, t, stop_words) ||
+        (token_is(p, t, "to") && peek_at(p, 1)->kind == T_NUMBER))
         return NULL;
     k.u = unit_new(p, &k.factor);
     if (!k.u)

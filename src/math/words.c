@@ -160,7 +160,7 @@ const struct node *explained(struct parser *p, const struct node *a)
 
 bool at_explanation(const struct parser *p)
 {
-    return !p->depth && at_kind(p, T_WORD) &&
+    return !p->depth && at_kind(p, T_WORD) && condition_at(p) < 0 &&
            token_in(p, peek(p), "where with since such because as so 其中");
 }
 

@@ -367,7 +367,8 @@ static void opaque_heads(void)
     static const struct row rows[] = {
         {"f(n)=n \\text{ for all } n",
          "(opaque \"if\" (relation = (call \"f\" n) n) n)"},
-        {"0.999\\ldots", "(product 999/1000 (opaque \"...\"))"},
+        {"0.999\\ldots", "1"},
+        {"3.14159\\ldots", "(product 314159/100000 (opaque \"...\"))"},
         {"\\sum_{k=0}^{n-1} F_k F_{n-k-1}",
          "(opaque \"\\sum_^\" (relation = k 0) (sum n -1) (product F_k F_n-k-1))"},
         {"\\sum_{i=1}^{n} i", "(opaque \"\\sum_^\" (relation = i 1) n i)"},

@@ -113,8 +113,10 @@ static void scientific(void)
 static void e_is_euler_where_it_is_no_exponent(void)
 {
     static const struct row rows[] = {
-        {"2e-1", "(sum (product 2 e) -1)"},
-        {"2e+3", "(sum (product 2 e) 3)"},
+        {"2e-x", "(sum (product 2 e) (negate x))"},
+        {"2e -1", "(sum (product 2 e) -1)"},
+        {"2e-1",
+         "(call \"exponent\" (sum (product 2 e) -1) (product 2 (power 10 -1)))"},
         {"7p+4e", "(sum (product 7 p) (product 4 e))"},
         {"3e", "(product 3 e)"},
         {"e3", "(product e 3)"},
