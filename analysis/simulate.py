@@ -58,9 +58,10 @@ def draw_times(axis, table):
     y = range(len(table))
     axis.barh(y, table["over_blind"], color="#4c78a8")
     for at, (over, seconds) in enumerate(zip(table["over_blind"], table[FIRST])):
-        axis.text(over, at, f" {seconds:.4g} s", va="center", fontsize="small")
+        text = f" {seconds:.4g} s" if seconds > 0 else " trains nothing"
+        axis.text(over if over > 0 else 0, at, text, va="center", fontsize="small")
     axis.axvline(1, color="black", linewidth=1)
-    axis.set_xlim(0, 1.2 * table["over_blind"].max())
+    axis.set_xlim(0, 1.2 * max(1, table["over_blind"].max()))
     axis.set_title("Step seconds over the bound")
     axis.set_xlabel("x the least time without foreseeing verdicts")
 

@@ -115,8 +115,8 @@ struct sim_figures {
 };
 /* groups_wanted: B. */
 void sim_add(struct sim_figures *t, const struct sim_step *s, int groups_wanted);
-/* Seconds per B trained groups: short steps are paid for by the full ones; 0 if nothing
- * was trained. */
+/* Seconds per B trained groups: short steps are paid for by the full ones.  This and
+ * the next are NaN if nothing was trained. */
 double sim_step_seconds(const struct sim_figures *t, int groups_wanted);
 /* Mean length of the trained groups, and its standard error (groups as independent). */
 double sim_mean_length(const struct sim_figures *t, double *error);

@@ -192,11 +192,10 @@ static void show_model(const struct replay *r, const struct errors *e)
            r->dir, m->step[0], m->step[m->n - 1], r->run.cfg.admission.groups,
            r->run.r.size, r->replicas, r->run.cfg.rollout.slots,
            100 * r->run.t.seconds / whole);
-    printf("# iteration as measured: %.4g s * (1 + busy slots / %.4g), steps within "
-           "%.1f%% of it; times %.3f for ticks, grading and waiting\n",
-           r->speed.fixed_s,
-           r->speed.each_s > 0 ? r->speed.fixed_s / r->speed.each_s : INFINITY,
-           100 * r->speed.error, r->scale);
+    printf(
+        "# iteration as measured: %.4g s and %.4g s for each busy slot, steps within "
+        "%.1f%% of it; times %.3f for ticks, grading and waiting\n",
+        r->speed.fixed_s, r->speed.each_s, 100 * r->speed.error, r->scale);
     printf("# model against the run under its own policy: iterations of the busiest "
            "replica %+.1f%% in all, +-%.1f%% a step; seconds +-%.1f%% a step\n",
            100 * (e->modelled / e->recorded - 1), 100 * sqrt(e->iterations / m->n),

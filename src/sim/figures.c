@@ -30,15 +30,17 @@ void sim_add(struct sim_figures *t, const struct sim_step *s, int groups_wanted)
 
 double sim_step_seconds(const struct sim_figures *t, int groups_wanted)
 {
-    return t->groups ? t->seconds * groups_wanted / (double)t->groups : 0;
+    return t->groups ? t->seconds * groups_wanted / (double)t->groups : NAN;
 }
 
 double sim_mean_length(const struct sim_figures *t, double *error)
 {
-    double n = (double)t->groups, mean = n > 0 ? t->length / n : 0;
-    double variance = n > 0 ? t->length_squared / n - mean * mean : 0;
+    double n = (double)t->groups, mean = t->length / n;
+    double variance = t->length_squared / n - mean * mean;
 
-    *error = n > 0 ? sqrt(fmax(variance, 0) / n) : 0;
+    if (t->groups == 0)
+        return *error = NAN;
+    *error = sqrt(fmax(variance, 0) / n);
     return mean;
 }
 

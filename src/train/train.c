@@ -250,6 +250,9 @@ static int short_batch(const struct session *s, const struct settled *r,
                        struct fault *f)
 {
     const struct config *c = s->cfg;
+    const char *raise = r->closed == CLOSED_MAX_CANDIDATES ? "admission.max_multiplier"
+                        : r->closed == CLOSED_DATA_EXHAUSTED ? "data.epochs"
+                                                             : "that budget";
 
     if (c->admission.on_short_batch != SHORT_ERROR || r->n_batch >= c->admission.groups)
         return 0;
@@ -257,8 +260,8 @@ static int short_batch(const struct session *s, const struct settled *r,
         f, FAULT_DATA,
         "step %" PRId64 " closed by %s with %d of %" PRId64
         " trainable groups and admission.on_short_batch = error; use easier "
-        "or harder prompts, raise admission.max_multiplier, or choose train",
-        s->step + 1, closed_text(r->closed), r->n_batch, c->admission.groups);
+        "or harder prompts, raise %s, or choose train",
+        s->step + 1, closed_text(r->closed), r->n_batch, c->admission.groups, raise);
 }
 
 /* Generate the step that comes next on its own, on the newest weights. */

@@ -47,6 +47,12 @@ ok "$dapo" simulate "$job" --steps 50 --step-seconds 1 --sweep half=8 --csv "$tm
 awk -v a="$half" -v b="$(figure 1 step_seconds)" 'BEGIN { exit !(2 * a == b) }' ||
     die "$half s is not half of $(figure 1 step_seconds) s"
 
+# A policy that trains nothing has no price, rather than none.
+ok "$dapo" simulate "$job" --steps 3 --sweep admission.max_seconds=0.001,0 --step-seconds 1 \
+    --csv "$tmp/none.csv"
+has '^0.001 +- +- +- +- '
+grep -q '^0.001,nan,nan,nan,nan,' "$tmp/none.csv" || die "$(cat "$tmp/none.csv")"
+
 # Thousands of replicas; recorded pass rates and lengths.
 ok "$dapo" simulate "$job" --replicas 4096 --steps 2 --set admission.groups=512
 has 'replicas=4096 slots=64 steps=2'
@@ -62,6 +68,7 @@ if $python -c 'import pandas, matplotlib' 2>/dev/null; then
     [ -s "$tmp/one.png" ] || die "no page"
     ok "$python" analysis/simulate.py "$tmp/one" --where rollout.slots=16 --out "$tmp/p.png"
     [ "$(head -c 4 "$tmp/p.png" | tail -c 3)" = PNG ] || die "no PNG"
+    ok "$python" analysis/simulate.py "$tmp/none.csv"
     ! "$python" analysis/simulate.py "$job" 2>"$tmp/err" || die "a job file was drawn"
     grep -q 'is no table of dapo simulate' "$tmp/err" || die "$(cat "$tmp/err")"
     ! "$python" analysis/simulate.py "$tmp/one" --where slots=1 2>"$tmp/err" || die "where"

@@ -61,6 +61,8 @@ static void figures_add_up(void)
     struct sim_machine m = {.replicas = 2, .slots = 2};
     double error;
 
+    CHECK(isnan(sim_step_seconds(&t, 2)));
+    CHECK(isnan(sim_mean_length(&t, &error)) && isnan(error));
     sim_add(&t, &a, 2);
     sim_add(&t, &b, 1);
     CHECK_INT(t.steps, 2);
