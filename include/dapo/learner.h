@@ -134,6 +134,7 @@ struct learner_reduce {
     int (*sum_f32_all)(void *ctx, float *x, size_t n, struct fault *f);
     int (*sum_f64_all)(void *ctx, double *x, size_t n, struct fault *f);
     int (*max_f64_all)(void *ctx, double *x, size_t n, struct fault *f);
+    int rank; /* this rank's number in the job, for the faults it causes */
 };
 
 /* Of the whole update, equal on all learners.  Means are over its tokens; `loss` is
@@ -203,7 +204,7 @@ int learner_supervised_all(struct learner *l, const struct sequence *seq, int n,
  * gradient's sum over the learners. */
 void learner_set_pause(struct learner *l, void (*pause)(void *ctx), void *ctx);
 /* Turn one learner's failure into every learner's: 0 if none failed, else the code and
- * sentence of one that did, on each. */
+ * sentence of one that did, with its rank, on each. */
 int learner_agree_all(const struct learner_reduce *r, int rc, struct fault *f);
 
 /* State for checkpoints: moments, each [model_n_params], and updates done (those not

@@ -83,8 +83,8 @@ int session_open(struct session *s, struct comm *c, const struct config *cfg,
 
     *s = (struct session){.comm = c, .cfg = cfg};
     s->learners = (struct among){c, SCOPE_LEARNERS};
-    s->reduce =
-        (struct learner_reduce){&s->learners, sum_f32_all, sum_f64_all, max_f64_all};
+    s->reduce = (struct learner_reduce){&s->learners, sum_f32_all, sum_f64_all,
+                                        max_f64_all, comm_rank(c)};
     if (!*cfg->model.path)
         return fault_set(f, FAULT_CONFIG,
                          "model.path is not set: name a Hugging Face directory");

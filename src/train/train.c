@@ -366,10 +366,10 @@ static int step_all(struct session *s, struct settled *r, bool *stopped,
     s->started = clock_now();
     if (!rc && !r->size)
         rc = generate_next_all(s, r, f);
-    *stopped = r->abandoned;
+    *stopped = !rc && r->abandoned;
     if (!rc && !r->abandoned)
         rc = complete_step_all(s, r, &next, f);
-    *stopped = *stopped || next.abandoned;
+    *stopped = *stopped || (!rc && next.abandoned);
     settled_free(r);
     *r = next;
     return rc;

@@ -75,7 +75,7 @@ static struct learner *learner_for_bench(struct model *m, int microbatch)
 
 static double step_seconds(struct learner *l, const struct batch *b)
 {
-    const struct learner_reduce r = {NULL, alone, alone_f64, alone_f64};
+    const struct learner_reduce r = {NULL, alone, alone_f64, alone_f64, 0};
     struct fault f = FAULT_INIT;
     struct update_metrics u;
     double start = clock_cpu();

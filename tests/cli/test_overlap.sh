@@ -178,4 +178,11 @@ kill -9 "$(ranks_of killed | sed -n 3p)" 2>/dev/null || true
 wait "$pid" && die "the run was over before the kill"
 run killed 3
 compare $all,metrics "$runs/three" "$runs/killed"
+
+echo "a learner or a replica that fails while the others are at it ends the job"
+for point in learn:0:3 learn:1:4 generate:2:12 generate:3:12; do
+    job "broken_$point" --set ranks.learners=2 --set run.log=error --set debug.fault=$point
+    rank=${point#*:}
+    refused 71 "rank ${rank%:*}: debug.fault: ${point%%:*}" on 4 "${job[@]}"
+done
 passed

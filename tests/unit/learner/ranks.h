@@ -111,7 +111,7 @@ static inline void ranks_gradient(struct learner *l, struct model *m, struct ran
 {
     struct replay p = {0};
     struct learner_reduce r = {&p, replay_sum_f32_all, replay_sum_f64_all,
-                               replay_max_f64_all};
+                               replay_max_f64_all, 0};
     int stopped = ranks;
 
     for (; stopped; p.known++) {
@@ -120,6 +120,7 @@ static inline void ranks_gradient(struct learner *l, struct model *m, struct ran
             struct rank *k = &rank[i];
 
             p.call = 0;
+            r.rank = i;
             k->fault = FAULT_INIT;
             k->rc = learner_gradient_all(l, k->seq, k->n, &r, &k->metrics, &k->fault);
             stopped += k->rc == FAULT_STOPPED;
@@ -155,6 +156,6 @@ static inline int alone_f64_all(void *ctx, double *x, size_t n, struct fault *f)
 }
 
 static const struct learner_reduce alone = {NULL, alone_f32_all, alone_f64_all,
-                                            alone_f64_all};
+                                            alone_f64_all, 0};
 
 #endif

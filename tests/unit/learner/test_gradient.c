@@ -268,6 +268,7 @@ static void one_ranks_fault_reaches_all(void)
         for (int r = 0; r < 3; r++) {
             CHECK_INT(rank[r].rc, rank[0].rc);
             CHECK_TEXT(rank[r].fault.text, rank[0].fault.text);
+            CHECK_INT(rank[r].fault.rank, rank[0].rc == FAULT_BUG ? 0 : bad);
         }
         /* with two different faults it is one of them, not a mixture */
         CHECK((rank[0].rc == FAULT_DATA && strstr(rank[0].fault.text, " id 1000,")) ||
