@@ -14,8 +14,8 @@
 #include "dapo/config.h"
 #include "dapo/fault.h"
 
-/* Train by the job: 0 when done (the log says why: steps, data or short_batch), FAULT_STOPPED after
- * a signal and a clean save. */
+/* Train by the job: 0 when done (the log says why: steps, data or short_batch),
+ * FAULT_STOPPED after a signal and a clean save. */
 int train_run_all(struct comm *c, const struct config *cfg, struct fault *f);
 
 /* Supervised training (dapo sft) on data.train rows that have a "solution": run.steps
