@@ -77,10 +77,12 @@ int math_new(struct math **out, struct fault *f);
 void math_free(struct math *m);
 
 /* Compare two answers, already extracted: bytes of any kind and length, need not end in
- * NUL.  Symmetric.  Deterministic: the same pair has the same result on every thread
- * and after any other pairs.  Never fails: what is too long (LIMIT) or unreadable
- * (PARSE) is UNKNOWN, nothing at all against something is DIFFERENT, and equal texts
- * are always EQUAL.  Beside equal values, these count as equal:
+ * NUL.  Symmetric, but for a comma between two numbers: 1,5 may answer 3/2, while of a
+ * gold 1,5, a list, only 1.5 so written is the same.  Deterministic: the same pair has
+ * the same result on every thread and after any other pairs.  Never fails: what is too
+ * long (LIMIT) or unreadable (PARSE) is UNKNOWN, nothing at all against something is
+ * DIFFERENT, and equal texts are always EQUAL.  Beside equal values, these count as
+ * equal:
  *
  * - 5 and x = 5, where the left side names something (x, f(x), \angle A, NO/BO).
  *   x = 5 and y = 5 differ, and so do x + z = 1 and 1.  The last side of a chain
@@ -95,7 +97,11 @@ void math_free(struct math *m);
  *   counted things ("ways", "apples") are not told apart.
  * - 2:3, 4:6 and 2/3, but not times of day.
  * - Words in any case, without articles and punctuation; the letter of a choice and the
- *   letter with its text. */
+ *   letter with its text; the value of a choice and the letter with that value; AC and
+ *   A, C.
+ * - Values with a parameter by any letter, and with or without k \in \mathbb{Z} or R.
+ * - 2e-1 is 0.2 or 2e - 1, 0.333... is 1/3, 2i + 3j (bold, with hats, or beside a j) is
+ *   the tuple (2, 3). */
 void math_compare(struct math *m, const char *gold, size_t n_gold, const char *pred,
                   size_t n_pred, struct math_result *out);
 /* The same, and print both normalised texts, both trees and each step's finding to

@@ -55,6 +55,16 @@ static const struct node *builder(struct parser *p, const struct node *a)
     return named(p, NODE_OPAQUE, "set", kid, 2);
 }
 
+/* \left\{ \begin{array} ... \end{array} \right. : relations one below the other. */
+static const struct node *open_array(struct parser *p)
+{
+    const struct node *a = parse_atom(p);
+
+    if (!a || a->kind != NODE_MATRIX || at_kind(p, T_CLOSE))
+        return NULL;
+    return named(p, NODE_OPAQUE, "cases", a->kid, a->n);
+}
+
 static const struct node *inside(struct parser *p, char open)
 {
     const struct node *a;
@@ -68,6 +78,20 @@ static const struct node *inside(struct parser *p, char open)
     return a;
 }
 
+/* Whether an environment begins here and nothing closes the bracket before it. */
+static bool at_open_array(const struct parser *p)
+{
+    int deep = 0, k = 0;
+
+    if (!at_kind(p, T_BEGIN) || !token_is(p, peek(p), "array"))
+        return false;
+    do {
+        deep += (peek_at(p, k)->kind == T_BEGIN) - (peek_at(p, k)->kind == T_ENDENV);
+        k++;
+    } while (deep && peek_at(p, k)->kind != T_END);
+    return peek_at(p, k)->kind != T_CLOSE;
+}
+
 const struct node *parse_bracket(struct parser *p)
 {
     const struct token *t = peek(p);
@@ -79,6 +103,11 @@ const struct node *parse_bracket(struct parser *p)
     if (!enter(p))
         return NULL;
     p->at++;
+    if (open == '{' && at_open_array(p)) {
+        a = open_array(p);
+        leave(p);
+        return a;
+    }
     p->bars = 0;
     p->no_bar = open == '{';
     a = inside(p, open);

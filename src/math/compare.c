@@ -84,12 +84,13 @@ static bool stage_shape(struct math *m, const struct node *gold,
 }
 
 static compare_stage *const stages[] = {
-    stage_same,     stage_choice,      stage_exponent,      stage_family,
-    stage_words,    stage_system,      stage_assignment,    stage_quantity,
-    stage_base,     stage_ratio,       stage_decimal_comma, stage_plusminus,
-    stage_relation, stage_reals,       stage_builder,       stage_point,
-    stage_list,     stage_determinant, stage_matrix,        stage_parts,
-    stage_opaque,   stage_scalar,      stage_shape,
+    stage_same,      stage_choice,   stage_exponent, stage_family,
+    stage_letters,   stage_words,    stage_system,   stage_assignment,
+    stage_quantity,  stage_base,     stage_ratio,    stage_decimal_comma,
+    stage_plusminus, stage_relation, stage_reals,    stage_builder,
+    stage_point,     stage_vector,   stage_list,     stage_determinant,
+    stage_matrix,    stage_parts,    stage_opaque,   stage_scalar,
+    stage_shape,
 };
 
 /* -- one pair ---------------------------------------------------------------------- */

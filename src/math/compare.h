@@ -94,7 +94,9 @@ compare_stage stage_relation;
 /* family.c: what is said of a parameter, k \in \mathbb{Z}; sets of what fulfils it. */
 compare_stage stage_family, stage_builder;
 /* readings.c: texts that can be read in two ways. */
-compare_stage stage_decimal_comma, stage_choice, stage_exponent;
+compare_stage stage_decimal_comma, stage_choice, stage_letters, stage_exponent;
+/* vector.c: sums of unit vectors as tuples. */
+compare_stage stage_vector;
 /* sets.c: lists, sets, tuples, what has parts; matrix.c: matrices. */
 compare_stage stage_point, stage_list, stage_determinant, stage_matrix, stage_parts;
 

@@ -65,6 +65,7 @@ static const struct {
     {"geqslant", TO, "\\ge"},
     {"geqq", TO, "\\ge"},
     {"neq", TO, "\\ne"},
+    {"lnot", TO, "\\neg"},
     {"lt", TO, "<"},
     {"gt", TO, ">"},
     {"lbrace", TO, "\\{"},

@@ -284,7 +284,8 @@ static void text_letters(struct lexer *l, size_t n)
 
     if (n == 1)
         add(l, T_SYMBOL, 0, 1);
-    else if (a && !in_list("in oo inf mod", s, n) &&
+    else if (a && !in_list("in oo inf", s, n) &&
+             (a->kind != T_BMOD || after_value(l) || after(l, T_OPEN)) &&
              (a->plain || (a->kind == T_FN && s[n] == '}' && s[n + 1] == '(')))
         name(l, a, n);
     else

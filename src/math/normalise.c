@@ -141,6 +141,41 @@ static void balance(struct text *t)
         put(t, '}');
 }
 
+/* Brackets round brackets, ((x)), beyond what anybody writes by hand: only the inner
+ * ones stay. */
+static void flatten(struct text *t)
+{
+    uint16_t stack[MAX_NORMAL], match[MAX_NORMAL];
+    size_t to = 0;
+    int deep = 0, most = 0;
+
+    memset(match, 0, t->n * sizeof *match);
+    for (size_t i = 0; i < t->n; i++) {
+        char c = t->s[i];
+
+        if (c == '\\') {
+            i++;
+        } else if (c == '(' || c == '{') {
+            stack[deep++] = (uint16_t)i;
+            most = deep > most ? deep : most;
+        } else if ((c == ')' || c == '}') && deep) {
+            if (t->s[stack[deep - 1]] != (c == ')' ? '(' : '{'))
+                return;
+            match[stack[--deep]] = (uint16_t)i;
+        }
+    }
+    if (most < MAX_DEPTH / 2 || deep)
+        return;
+    for (size_t i = 0; i + 1 < t->n; i++)
+        if (match[i] && t->s[i] == t->s[i + 1] && match[i + 1] + 1 == match[i])
+            t->s[i] = t->s[match[i]] = 0;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->s[i])
+            t->s[to++] = t->s[i];
+    t->n = to;
+    t->s[to] = 0;
+}
+
 /* A list as Python prints it, ['a', 'b']: its items. */
 static void python_list(struct text *t)
 {
@@ -204,6 +239,7 @@ const char *math_normalise(struct math *m, const char *text, size_t n)
     trim(&then);
     python_list(&then);
     balance(&then);
+    flatten(&then);
     spaced_unit(&then, text, n);
     if (first.over || then.over) {
         m->over = true;

@@ -63,6 +63,37 @@ bool stage_choice(struct math *m, const struct node *gold, const struct node *pr
     return true;
 }
 
+/* The letters of several choices, AC or A, C, as bits; 0 if it isn't that. */
+static unsigned letter_bits(const struct node *a, bool list)
+{
+    unsigned bits = 0;
+
+    if (list ? !is_bare(a) : a->kind != NODE_PRODUCT)
+        return 0;
+    for (int i = 0; i < a->n; i++) {
+        unsigned bit = is_letter(a->kid[i]) ? 1u << (a->kid[i]->u.name[0] - 'A') : 0;
+
+        if (!bit || bits & bit)
+            return 0;
+        bits |= bit;
+    }
+    return bits;
+}
+
+/* AC and A, C: the choices A and C. */
+bool stage_letters(struct math *m, const struct node *gold, const struct node *pred,
+                   struct math_result *r)
+{
+    unsigned g = letter_bits(gold, true), p = letter_bits(pred, !g);
+
+    (void)m;
+    g = g ? g : letter_bits(gold, false);
+    if (!g || !p)
+        return false;
+    *r = found(g == p ? MATH_EQUAL : MATH_DIFFERENT, MATH_STEP_WORDS);
+    return true;
+}
+
 /* 2e-1 is 2e - 1 or 0.2: the parser's call "exponent" of both. */
 bool stage_exponent(struct math *m, const struct node *gold, const struct node *pred,
                     struct math_result *r)

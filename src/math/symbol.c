@@ -203,6 +203,20 @@ static const struct node *chinese_binomial(struct parser *p, const struct text *
     return tree_two(p->m, NODE_BINOMIAL, tree_integer(p->m, low), n);
 }
 
+/* {( ... )} */
+static bool braced_call(const struct parser *p)
+{
+    int deep = 0, k = 1;
+
+    if (!at_kind(p, T_LBRACE) || peek_at(p, 1)->kind != T_OPEN)
+        return false;
+    do {
+        deep += (peek_at(p, k)->kind == T_OPEN) - (peek_at(p, k)->kind == T_CLOSE);
+        k++;
+    } while (deep && peek_at(p, k)->kind != T_END);
+    return peek_at(p, k)->kind == T_RBRACE;
+}
+
 /* The symbol of this name with what hangs on it; `may_call`: it may be a function. */
 static const struct node *symbol(struct parser *p, struct text *name, bool may_call,
                                  bool constant)
@@ -220,6 +234,14 @@ static const struct node *symbol(struct parser *p, struct text *name, bool may_c
     a = chinese_binomial(p, name);
     if (a)
         return a;
+    if (may_call && braced_call(p)) { /* f{\left(x\right)} of SymPy */
+        p->at++;
+        if (is_call(p, name->s)) {
+            a = call(p, name->s);
+            return take(p, T_RBRACE) ? a : NULL;
+        }
+        p->at--;
+    }
     if (may_call && (inverse(p, name) || is_call(p, name->s)))
         return call(p, name->s);
     return named(p, NODE_SYMBOL, name->s, NULL, 0);

@@ -61,10 +61,30 @@ static const struct node *named_set(struct math *m, const char *name)
     return a;
 }
 
+/* "forty two"; -1 if it is no number. */
+static int number_of(const char *w)
+{
+    static const char *const tens[] = {"twenty", "thirty",  "forty",  "fifty",
+                                       "sixty",  "seventy", "eighty", "ninety"};
+    int number = FIND(number_words, w);
+
+    for (int i = 0; number < 0 && i < 8; i++) {
+        size_t n = strlen(tens[i]);
+
+        if (strncmp(w, tens[i], n))
+            continue;
+        if (!w[n])
+            return 10 * (i + 2);
+        number = w[n] == ' ' || w[n] == '-' ? FIND(number_words, w + n + 1) : -1;
+        return number > 0 && number < 10 ? 10 * (i + 2) + number : -1;
+    }
+    return !strcmp(w, "one hundred") || !strcmp(w, "a hundred") ? 100 : number;
+}
+
 const struct node *words_meaning(struct math *m, const struct node *a)
 {
     const char *w = a->u.name;
-    int number = FIND(number_words, w);
+    int number = number_of(w);
 
     if (number >= 0)
         return tree_integer(m, number);

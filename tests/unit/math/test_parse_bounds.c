@@ -28,8 +28,10 @@ static void bombs_are_over_a_bound(void)
 {
     struct math *m = work_new();
 
-    check_nest(m, "(", "1", ")", 1500, "OVER");
-    check_nest(m, "{", "1", "}", 1500, "OVER");
+    check_nest(m, "(", "1", ")", 1500, "1");
+    check_nest(m, "{", "1", "}", 1500, "1");
+    check_nest(m, "-(", "1", ")", 1000, "OVER");
+    check_nest(m, "({", "1", "})", 1000, "OVER");
     check_nest(m, "\\sqrt{", "1", "}", 500, "OVER");
     check_nest(m, "\\frac{1}{", "1", "}", 400, "OVER");
     check_nest(m, "\\sin ", "x", "", 500, "OVER");

@@ -114,4 +114,62 @@ static void families(void)
     JUDGE(rows);
 }
 
-CASES(CASE(marks), CASE(commas), CASE(choices), CASE(exponents), CASE(families));
+static void vectors(void)
+{
+    static const struct pair rows[] = {
+        {"\\mathbf{i}-2\\mathbf{j}+\\mathbf{k}", "(1,-2,1)", 'T'},
+        {"3\\hat{i}-4\\hat{j}", "\\langle 3,-4\\rangle", 'T'},
+        {"\\frac{1}{3}(2\\hat{\\imath}-\\hat{\\jmath})",
+         "\\begin{pmatrix} 2/3 \\\\ -1/3 \\end{pmatrix}", 'T'},
+        {"3\\hat{i}-4\\hat{j}", "(3,4)", 'F'},
+        {"3\\hat{i}-4\\hat{j}", "(-4,3)", 'F'},
+        {"\\mathbf{i}+\\mathbf{k}", "(1,1)", 'F'},
+        {"\\mathbf{i}+\\mathbf{k}", "(1,0,1)", 'T'},
+        {"1+2i", "(1,2)", 'F'},
+    };
+    JUDGE(rows);
+}
+
+static void shapes(void)
+{
+    static const struct pair rows[] = {
+        {"\\left\\{\\begin{array}{l}x=1\\\\y=2\\end{array}\\right.", "x=1,y=2", 'T'},
+        {"\\left\\{\\begin{array}{l}x=1\\\\y=2\\end{array}\\right.", "x=2,y=1", 'F'},
+        {"a \\equiv b \\pmod{n}", "a\\equiv b\\ (\\text{mod } n)", 'T'},
+        {"n \\equiv 3 \\pmod 7", "n \\equiv 10 \\text{ mod } 7", 'T'},
+        {"n \\equiv 3 \\pmod 7", "n \\equiv 4\\ (\\text{mod } 7)", 'F'},
+        {"42", "forty-two", 'T'},
+        {"42", "forty", 'F'},
+        {"42", "twenty-four", 'F'},
+        {"(t+1) u(t)", "u{\\left(t \\right)} (1+t)", 'T'},
+        {"(t+1) u(t)", "u{\\left(t+1 \\right)} (1+t)", 'N'},
+        {"2x(y+1)", "2x{\\left(y+1\\right)}", 'T'},
+        {"AC", "A, C", 'T'},
+        {"A, C", "CA", 'T'},
+        {"AC", "A, B", 'F'},
+        {"A, C", "ABC", 'F'},
+        {"ab", "a, b", 'F'},
+    };
+    JUDGE(rows);
+}
+
+/* Brackets round brackets mean nothing, however many. */
+static void nested(void)
+{
+    char text[1201];
+
+    for (int i = 0; i < 2; i++) {
+        memset(text, i ? '{' : '(', 600);
+        memset(text + 601, i ? '}' : ')', 599);
+        text[600] = '7';
+        text[1200] = 0;
+        CHECK(!accepts("8", text));
+        text[0] = ' ';
+        CHECK(accepts("7", text));
+        text[700] = ' ';
+        CHECK(!accepts("8", text));
+    }
+}
+
+CASES(CASE(vectors), CASE(shapes), CASE(nested), CASE(marks), CASE(commas),
+      CASE(choices), CASE(exponents), CASE(families));
