@@ -24,7 +24,7 @@ export DAPO_PYTHON ?= $(firstword $(wildcard $(CURDIR)/build/venv/bin/python) $(
 # before it.  CORE may use neither MPI nor HDF5: it is compiled without their headers and
 # unit tests link it without their libraries, so reaching upward does not build.
 CORE := base config text data math reward backend model rollout admission sim learner
-JOB := comm watch store train cmd
+JOB := comm watch store doctor train cmd
 
 CFLAGS_ARCH ?= -march=native
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \

@@ -13,6 +13,8 @@
 /* *out = a op b; false (and *out untouched) on overflow. */
 bool size_mul(size_t a, size_t b, size_t *out);
 bool size_add(size_t a, size_t b, size_t *out);
+/* 1536 -> "1.50 KiB", in `text`, which is returned. */
+const char *size_text(double bytes, char text[32]);
 
 /* n zeroed items of `width` bytes, never NULL for n = 0.  NULL on overflow or when
  * memory is out, with FAULT_SYSTEM in *f naming `what`.  Give back with free(). */

@@ -52,12 +52,20 @@ struct plan {
     double kv_bytes;         /* of rollout_bytes; with data.eval once more */
     double step_file_bytes;  /* the largest: every candidate at full length */
     double checkpoint_bytes;
+    double run_bytes, run_files; /* of all steps, and of the checkpoints kept */
 };
 /* `ranks` >= 1.  FAULT_CONFIG if the job can't run: no rank left to generate, sequences
  * over the model's positions or the cache, or a rank over `memory` bytes (0 = not
  * checked); FAULT_FILE if model.path is not here; FAULT_DATA for its config.json. */
 int train_plan(const struct config *cfg, int64_t ranks, double memory, struct plan *out,
                struct fault *f);
+
+struct doctor_job; /* doctor.h */
+/* What a job of `ranks` ranks asks of the place it runs in: all of *out but dir and
+ * broken.  Returns as train_plan; what is known without it is filled in whatever that
+ * says. */
+int train_needs(const struct config *cfg, int64_t ranks, struct doctor_job *out,
+                struct fault *f);
 
 struct admission_config; /* admission.h */
 /* What the job's settings ask of admission. */

@@ -32,14 +32,19 @@ struct site {
     char pmix_server[64]; /* "4.2.2", "" if the launcher doesn't say */
     int64_t slurm_job;    /* 0: not in a Slurm job */
     int slurm_tasks;      /* SLURM_NTASKS; 0: not set */
+    int step_tasks;       /* of the srun step around this process; 0: none is */
     int cpus;             /* this process may run on */
 };
-/* This process's; local. */
+/* This process's; local.  site_close lets go of PMIx, if no watch does. */
 void site_read(struct site *out);
+void site_close(void);
 /* Seconds until Slurm ends this allocation: SLURM_JOB_END_TIME, else asked by `squeue`;
  * INFINITY without a limit, outside of Slurm, or when there is no answer within 10 s.
  */
 double site_time_left(void);
+/* What a program (argv[0] looked up in PATH) prints, at most n - 1 bytes of it; false
+ * if it can't be started, prints more, fails, or takes over 10 s. */
+bool site_ask(char *const argv[], char *out, size_t n);
 
 /* -- watching ---------------------------------------------------------------------- */
 struct watch_config {

@@ -99,3 +99,14 @@ void bytes_free(struct bytes *b)
     free(b->data);
     *b = (struct bytes){0};
 }
+
+const char *size_text(double bytes, char text[32])
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    int u = 0;
+
+    for (; bytes >= 1024 && u < 5; u++)
+        bytes /= 1024;
+    snprintf(text, 32, "%.2f %s", bytes, units[u]);
+    return text;
+}

@@ -20,6 +20,7 @@ enum cmd_flags {
     CMD_MPI = 1,   /* collective: MPI is started first, faults are agreed on last */
     CMD_JOB = 2,   /* first argument is a job file, read into env->cfg with --set */
     CMD_SET = 8,   /* takes --set, which the command applies to a job it finds itself */
+    CMD_FREE = 16, /* the job file may be left out: settings have their defaults */
     CMD_STOPS = 4, /* a signal asks it to stop, from its first moment on */
 };
 

@@ -7,27 +7,16 @@
 
 #include "cmd/cmd.h"
 #include "cmd/show.h"
+#include "dapo/mem.h"
 #include "dapo/train.h"
 
 #define GIB 1073741824.0
-
-/* 1536 -> "1.50 KiB" */
-static const char *bytes_text(double n, char text[32])
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-    int u = 0;
-
-    for (; n >= 1024 && u < 5; u++)
-        n /= 1024;
-    snprintf(text, 32, "%.2f %s", n, units[u]);
-    return text;
-}
 
 static void show_bytes(const char *name, double n, const char *what)
 {
     char text[32];
 
-    show_line(name, "%-12s %s", bytes_text(n, text), what);
+    show_line(name, "%-12s %s", size_text(n, text), what);
 }
 
 static void show_batch(const struct plan *p)
@@ -50,9 +39,6 @@ static void show_batch(const struct plan *p)
 
 static void show_plan(const struct config *c, int64_t ranks, const struct plan *p)
 {
-    int64_t saves = c->run.save_every ? c->run.steps / c->run.save_every + 1 : 1;
-    int64_t kept = c->run.keep && c->run.keep < saves ? c->run.keep + 1 : saves;
-
     show_line("model", "%s", c->model.path);
     show_line("parameters", "%.0f", p->params);
     if (ranks == 1)
@@ -69,9 +55,7 @@ static void show_plan(const struct config *c, int64_t ranks, const struct plan *
     show_bytes("  KV cache", p->kv_bytes, "");
     show_bytes("step file", p->step_file_bytes, "at most, each step");
     show_bytes("checkpoint", p->checkpoint_bytes, "");
-    show_bytes("run on disk",
-               (double)c->run.steps * p->step_file_bytes +
-                   (double)kept * p->checkpoint_bytes,
+    show_bytes("run on disk", p->run_bytes,
                "at most, all steps and the checkpoints kept");
 }
 

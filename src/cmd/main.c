@@ -82,8 +82,8 @@ int cmd_help(struct cmd_env *e, struct fault *f)
     return 0;
 }
 
-/* Read the job file named first (config may do without), with the overrides. */
-static int read_job(struct cmd_env *e, struct fault *f)
+/* Read the job file named first, with the overrides. */
+static int read_job(struct cmd_env *e, bool may_lack, struct fault *f)
 {
     bool given = e->argc > 0 && e->argv[0][0] != '-';
 
@@ -91,7 +91,7 @@ static int read_job(struct cmd_env *e, struct fault *f)
         e->job = e->argv[0];
         e->argc--;
         e->argv++;
-    } else if (strcmp(e->name, "config")) {
+    } else if (!may_lack) {
         return fault_set(f, FAULT_USAGE,
                          "dapo %s needs a job file first; see dapo help %s", e->name,
                          e->name);
@@ -127,7 +127,7 @@ static int run_all(struct cmd_env *e, const struct command *c, struct fault *f)
     if (c->flags & (CMD_JOB | CMD_SET))
         rc = take_overrides(e, f);
     if (!rc && c->flags & CMD_JOB)
-        rc = read_job(e, f);
+        rc = read_job(e, c->flags & CMD_FREE, f);
     if (e->comm)
         rc = comm_agree_all(e->comm, rc, f);
     if (!rc && c->flags & CMD_JOB)

@@ -2,11 +2,14 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "dapo/config.h"
+#include "dapo/doctor.h"
 #include "dapo/model.h"
+#include "dapo/reward.h"
 #include "dapo/rollout.h"
 #include "dapo/train.h"
 
@@ -97,6 +100,21 @@ static double step_file(const struct config *c, const struct plan *p)
     return 65536 + 80.0 * (double)p->max_candidates +
            (double)p->candidate_completions *
                (104 + answer + 8.0 * (double)p->max_completion);
+}
+
+/* Everything that the run directory will hold. */
+static void plan_run(const struct config *c, struct plan *p)
+{
+    double steps = (double)c->run.steps, every = (double)c->run.save_every;
+    double saves = every > 0 ? 1 + floor(steps / every) : 1, kept = saves;
+
+    if (c->run.keep)
+        kept = (double)c->run.keep + 1; /* one more while the oldest goes */
+    if (c->run.keep && c->run.keep_every)
+        kept += floor(steps / (double)c->run.keep_every);
+    kept = fmin(kept, saves);
+    p->run_bytes = steps * p->step_file_bytes + kept * p->checkpoint_bytes;
+    p->run_files = steps + kept + 16; /* folders, log, index and others */
 }
 
 /* -- checks ------------------------------------------------------------------------ */
@@ -251,9 +269,34 @@ int train_plan(const struct config *cfg, int64_t ranks, double memory, struct pl
         out->checkpoint_bytes = (cfg->train.max_staleness ? 16 : 12) * out->params;
         out->checkpoint_bytes += 1048576;
         out->step_file_bytes = step_file(cfg, out);
+        plan_run(cfg, out);
         plan_memory(cfg, &m, ranks, out);
         rc = check_memory(out, memory, f);
     }
     model_config_free(&m);
     return rc;
+}
+
+int train_needs(const struct config *cfg, int64_t ranks, struct doctor_job *out,
+                struct fault *f)
+{
+    struct plan p;
+    int rc = train_plan(cfg, ranks, 0, &p, f);
+
+    *out = (struct doctor_job){
+        .dir = out->dir,
+        .given = true,
+        .learners = ranks > 1 ? (int)cfg->ranks.learners : 1,
+        .threads = (int)cfg->ranks.threads,
+        .math = cfg->reward.grader == GRADER_MATH,
+    };
+    if (rc)
+        return rc;
+    out->learn_bytes = p.learner_bytes;
+    out->roll_bytes = p.rollout_bytes;
+    out->checkpoint_bytes = p.checkpoint_bytes;
+    out->step_bytes = p.step_file_bytes;
+    out->run_bytes = p.run_bytes;
+    out->run_files = p.run_files;
+    return 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dapo/clock.h"
+#include "dapo/doctor.h"
 #include "dapo/log.h"
 #include "dapo/mem.h"
 #include "train/carry.h"
@@ -97,6 +98,7 @@ static void say_header(const struct session *s, const char *dir)
 {
     const struct config *c = s->cfg;
     const struct model_config *m = model_cfg(s->model);
+    char libraries[256];
 
     log0_line(LOG_INFO, "dapo build=%s run=%s seed=%" PRId64, s->identity.build, dir,
               c->run.seed);
@@ -105,6 +107,8 @@ static void say_header(const struct session *s, const char *dir)
               " backend=%s",
               comm_size(s->comm), comm_learners(s->comm), comm_replicas(s->comm),
               c->ranks.threads, c->rollout.slots, s->backend->name);
+    doctor_libraries(libraries, sizeof libraries);
+    log0_line(LOG_INFO, "libraries=\"%s\"", libraries);
     watch_say(s->watch);
     log0_line(LOG_INFO, "model=%s parameters=%zu layers=%d dim=%d vocab=%d stop_ids=%d",
               c->model.path, model_n_params(s->model), m->layers, m->dim, m->vocab,
@@ -508,6 +512,18 @@ static int run_all(struct session *s, const char *dir, struct fault *f)
     return rc;
 }
 
+/* Before anything that takes time: is this a place where the run can go? */
+static int look_around_all(struct comm *c, const struct config *cfg, const char *dir,
+                           struct fault *f)
+{
+    struct doctor_job job = {.dir = dir};
+    struct fault why = FAULT_INIT; /* the run will say it by itself */
+
+    if (train_needs(cfg, comm_size(c), &job, &why) == FAULT_SYSTEM)
+        log_line(LOG_WARN, "%s", why.text);
+    return doctor_run_all(c, &job, DOCTOR_START, 0, f);
+}
+
 int train_run_all(struct comm *c, const struct config *cfg, struct fault *f)
 {
     struct session s = {0};
@@ -515,11 +531,15 @@ int train_run_all(struct comm *c, const struct config *cfg, struct fault *f)
     double start = clock_now();
     int rc;
 
-    rc = inject_arm(cfg->debug.fault, comm_rank(c), f);
+    rc = comm_agree_all(c, dir ? 0 : f->code, f);
+    if (!rc)
+        rc = look_around_all(c, cfg, dir, f);
+    if (!rc)
+        rc = inject_arm(cfg->debug.fault, comm_rank(c), f);
     if (!rc)
         rc = session_open(&s, c, cfg, f);
     s.started = start;
-    rc = comm_agree_all(c, dir ? rc : f->code, f);
+    rc = comm_agree_all(c, rc, f);
     if (!rc)
         rc = same_job_all(c, cfg, f);
     if (!rc)

@@ -15,7 +15,7 @@
 #include "dapo/clock.h"
 #include "watch/watch_private.h"
 
-#define PATIENCE 10.0 /* s for squeue's answer */
+#define PATIENCE 10.0 /* s for a program's answer */
 
 static long long number(const char *name)
 {
@@ -43,13 +43,19 @@ void site_read(struct site *out)
         snprintf(out->host, sizeof out->host, "unknown");
     out->slurm_job = number("SLURM_JOB_ID");
     out->slurm_tasks = (int)number("SLURM_NTASKS");
+    if (getenv("SLURM_STEP_ID"))
+        out->step_tasks = (int)number("SLURM_STEP_NUM_TASKS");
     out->cpus = cpus();
     pmix_facts(out);
 }
 
-/* What a command prints, at most n - 1 bytes and PATIENCE seconds; false if it fails.
- * Spawned, not forked: an MPI library's memory must not be copied. */
-static bool ask(char *const argv[], char *out, size_t n)
+void site_close(void)
+{
+    pmix_unwatch();
+}
+
+/* Spawned, not forked: an MPI library's memory must not be copied. */
+bool site_ask(char *const argv[], char *out, size_t n)
 {
     posix_spawn_file_actions_t files;
     double end = clock_now() + PATIENCE;
@@ -119,7 +125,7 @@ double site_time_left(void)
     if (!job)
         return INFINITY;
     snprintf(id, sizeof id, "%.31s", job);
-    if (ask(argv, answer, sizeof answer))
+    if (site_ask(argv, answer, sizeof answer))
         return site_seconds(answer);
     if (end)
         return difftime((time_t)strtoll(end, NULL, 10), time(NULL));

@@ -2,6 +2,9 @@
 # tests/cli/test_*.sh.  Each check stops the script on failure; `passed` ends it.
 # shellcheck shell=bash
 set -eu
+# Inside of an allocation too the tests start what they need by themselves.
+# shellcheck disable=SC2086
+unset ${!SLURM_@}
 dapo=${DAPO:-bin/dapo}
 name=${0#./}
 checks=0
