@@ -36,6 +36,8 @@ struct rollout_config {
     const int *stop; /* [n_stop] ids that end a completion; copied */
     uint64_t seed;
     enum random_use use; /* RANDOM_SAMPLE, or RANDOM_EVAL */
+    double iteration_s;  /* an iteration takes at least this long, in [0, 1]; the rest
+                            is slept: measurements without a device per rank */
 };
 
 struct rollout; /* opaque */

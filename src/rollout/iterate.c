@@ -127,6 +127,10 @@ static int iterate(struct rollout *r, struct fault *f)
         (rc = collect(r, start - r->began, f)))
         return rc;
     seconds = clock_now() - start;
+    if (seconds < r->c.iteration_s) {
+        clock_sleep(r->c.iteration_s - seconds);
+        seconds = clock_now() - start;
+    }
     st->iterations++;
     st->slot_iterations += b->busy;
     st->prefilled += b->rows - b->busy;

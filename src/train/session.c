@@ -225,6 +225,7 @@ int session_generator(struct session *s, enum random_use use, struct rollout **o
         .stop = m->stop,
         .seed = (uint64_t)c->run.seed,
         .use = use,
+        .iteration_s = eval ? 0 : c->debug.iteration_s,
     };
 
     if (eval)

@@ -3,17 +3,18 @@
 # costs at equal batches, and whether completions of some lengths are preferred.
 #
 # The demo's model at a fixed policy (lr = 1e-9), completions cut so that about half of the
-# groups are trainable, B = 4, G = 8, 64 slots on 3 and on 7 replicas.  Step time is given
-# on three clocks: decode iterations of the replica with most in each tick (a device whose
-# iterations cost the same however full they are, the usual case of decoding), the same in
-# busy slots (each sequence costs the same), and wall seconds of generating.  The last is
-# this machine's: where ranks share cores, work that other ranks would do meanwhile counts
-# fully, and what is saved by not waiting for them is not seen.
+# groups are trainable, B = 4, G = 8, 64 slots on 3 and on 7 replicas.  An iteration takes
+# ITERATION seconds, most of them slept, as if each replica had a device of its own whose
+# iterations cost the same however full they are, the usual case of decoding; where ranks
+# share cores, the work that others do meanwhile would count fully, and what is saved by not
+# waiting for them would not be seen.  Step time is given in decode iterations of the
+# replica with most in each tick, in busy slots of the same (each sequence costs the same),
+# and in wall seconds of generating and of the whole step.
 set -eu
 dapo=${DAPO:-bin/dapo}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-steps=${STEPS:-10} seeds=${SEEDS:-3}
+steps=${STEPS:-10} seeds=${SEEDS:-3} iteration=${ITERATION:-0.02}
 "$dapo" prepare --task arithmetic --out "$dir/task" --train 400 --eval 10 --sft 10 \
     --seed 3 >/dev/null
 
@@ -30,7 +31,8 @@ run() {
         --set admission.groups=4 --set admission.group_size=8 \
         --set optimizer.updates_per_step=1 --set optimizer.lr=1e-9 \
         --set rollout.max_tokens=33 --set rollout.slice=2 \
-        --set rollout.slots=$((64 / replicas)) "$@" </dev/null
+        --set rollout.slots=$((64 / replicas)) --set debug.iteration_s="$iteration" \
+        "$@" </dev/null
 }
 
 for replicas in 3 7; do
@@ -61,6 +63,7 @@ def steps(replicas, policy):
                         iterations=m("rollout/critical_iterations"),
                         slots=m("rollout/critical_slot_iterations"),
                         seconds=m("time/generate_seconds"),
+                        whole=m("time/step_seconds"),
                         waste=m("rollout/wasted_token_ratio"),
                         trainable=m("rollout/effective_group_ratio"),
                         lengths=[n[of == c].mean() for c in sorted(trained)],
@@ -76,14 +79,14 @@ for replicas in (3, 7):
     assert all(a["batch"] == b["batch"] for a, b in zip(waves, rows["stream"]))
     share = np.mean([r["trainable"] for r in waves])
     print(f"{replicas} replicas, {n} steps each, P(trainable) {share:.2f}; stream's and waves' batches are equal")
-    print(f"  {'':11}{'iterations':>11}{'slot-iter.':>11}{'gen s':>8}{'waste':>7}   waves over it: median of steps (mean over mean)")
+    print(f"  {'':11}{'iterations':>11}{'slot-iter.':>11}{'gen s':>8}{'step s':>8}{'waste':>7}   waves over it: median of steps (mean over mean)")
     for p in policies:
-        mean = {k: np.mean([r[k] for r in rows[p]]) for k in ("iterations", "slots", "seconds", "waste")}
+        mean = {k: np.mean([r[k] for r in rows[p]]) for k in ("iterations", "slots", "seconds", "whole", "waste")}
         faster = []
-        for k in ("iterations", "slots", "seconds"):
+        for k in ("iterations", "slots", "seconds", "whole"):
             each = [a[k] / b[k] for a, b in zip(waves, rows[p])]
             faster.append(f"{np.median(each):.2f} ({np.mean([a[k] for a in waves]) / mean[k]:.2f})")
-        print(f"  {p:11}{mean['iterations']:11.1f}{mean['slots']:11.0f}{mean['seconds']:8.2f}{mean['waste']:7.0%}   {'  '.join(faster)}")
+        print(f"  {p:11}{mean['iterations']:11.1f}{mean['slots']:11.0f}{mean['seconds']:8.2f}{mean['whole']:8.2f}{mean['waste']:7.0%}   {'  '.join(faster)}")
     for p in ("resume", "completion"):
         a = np.concatenate([r["lengths"] for r in rows[p]])
         b = np.concatenate([r["lengths"] for r in waves])

@@ -73,6 +73,12 @@ done_by 1 short_batch
 refused 65 'step 1 closed by max_candidates with 0 of 3' on 2 "$dapo" train \
     "$tmp/c/job.ini" --set run.name=errs --set data.eval= "${hopeless[@]}" \
     --set admission.on_short_batch=error --set run.log=error
+# as verl's max_num_gen_batches = 2 at a generation batch of 3 B
+refused 65 'step 1 closed by max_candidates with 0 of 3 .*raise admission.max_multiplier' \
+    on 2 "$dapo" train "$tmp/c/job.ini" --set run.name=rounds --set data.eval= \
+    "${hopeless[@]}" --set admission.on_short_batch=error --set run.log=error \
+    --set admission.refill=full --set admission.full_multiplier=3 \
+    --set admission.max_multiplier=6
 run strict 2 "${hopeless[@]}" --set admission.strict=true --set data.epochs=1
 step strict 1 closed_by data_exhausted
 step strict 1 rollout/candidate_groups 60.0
@@ -140,6 +146,18 @@ while kill -0 $pid 2>/dev/null; do
 done
 wait $pid || die "the run with a straggler failed: $(cat "$tmp/err")"
 compare trained,tokens,ledger,weights,metrics "$runs/calm" "$runs/slow"
+
+echo "debug.iteration_s: replicas sleep, and change no bit"
+run paced 3 "${long[@]}" --set debug.iteration_s=0.004
+compare trained,tokens,ledger,weights,metrics "$runs/calm" "$runs/paced"
+"$python" - "$runs/paced/rollouts/step-000001.h5" <<'END' || die "they did not sleep"
+import sys, h5py
+with h5py.File(sys.argv[1]) as f:
+    m = lambda n: f["metrics/" + n][()]
+    assert m("rollout/iterations") > 3
+    assert m("time/decode_seconds") >= 0.004 * m("rollout/iterations")
+END
+checks=$((checks + 1))
 
 echo "a replica that dies ends the job, by name and soon"
 on 3 "$dapo" train "$tmp/c/job.ini" --set run.name=dead --set data.eval= \
