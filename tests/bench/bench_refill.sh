@@ -14,7 +14,7 @@ set -eu
 dapo=${DAPO:-bin/dapo}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-steps=${STEPS:-10} seeds=${SEEDS:-3} iteration=${ITERATION:-0.02}
+steps=${STEPS:-8} seeds=${SEEDS:-2} iteration=${ITERATION:-0.02}
 "$dapo" prepare --task arithmetic --out "$dir/task" --train 400 --eval 10 --sft 10 \
     --seed 3 >/dev/null
 
