@@ -126,7 +126,10 @@ const struct node *parse_bracket(struct parser *p)
     if (!a || !closes_with(t, open))
         return NULL;
     p->at++;
-    if (a->kind == NODE_NAMED_SET || (a->kind == NODE_OPAQUE && open == '{'))
+    if ((a->kind == NODE_NAMED_SET &&
+         (open != '{' || p->tok[p->at - 2].kind == T_OPEN ||
+          strcmp(a->u.name, "empty"))) ||
+        (a->kind == NODE_OPAQUE && open == '{'))
         return a;
     if (!open)
         return a->kind == NODE_LIST && !a->u.list.open &&

@@ -84,13 +84,13 @@ static bool stage_shape(struct math *m, const struct node *gold,
 }
 
 static compare_stage *const stages[] = {
-    stage_same,      stage_choice,   stage_exponent, stage_family,
-    stage_letters,   stage_words,    stage_system,   stage_assignment,
-    stage_quantity,  stage_base,     stage_ratio,    stage_decimal_comma,
-    stage_plusminus, stage_relation, stage_reals,    stage_builder,
-    stage_point,     stage_vector,   stage_list,     stage_determinant,
-    stage_matrix,    stage_parts,    stage_opaque,   stage_scalar,
-    stage_shape,
+    stage_same,          stage_choice,        stage_exponent, stage_family,
+    stage_letters,       stage_approximation, stage_words,    stage_system,
+    stage_assignment,    stage_quantity,      stage_base,     stage_ratio,
+    stage_decimal_comma, stage_plusminus,     stage_relation, stage_reals,
+    stage_builder,       stage_point,         stage_vector,   stage_list,
+    stage_determinant,   stage_matrix,        stage_parts,    stage_opaque,
+    stage_scalar,        stage_shape,
 };
 
 /* -- one pair ---------------------------------------------------------------------- */
@@ -107,7 +107,7 @@ static const struct node *peel_cases(struct math *m, const struct node *a)
 /* Brackets round one thing, and words that mean a thing. */
 static const struct node *peel(struct math *m, const struct node *a)
 {
-    while (a && a->n == 1 &&
+    while (a && a->n == 1 && a->kid[0]->kind != NODE_NAMED_SET &&
            (a->kind == NODE_LIST || a->kind == NODE_AND || a->kind == NODE_OR ||
             a->kind == NODE_UNION || a->kind == NODE_INTERSECT ||
             a->kind == NODE_MATRIX))
@@ -196,6 +196,8 @@ static void parse_side(struct math *m, struct side *s)
 {
     m->over = false;
     s->tree = s->normal ? math_parse(m, s->normal) : NULL;
+    if (s->normal && !s->tree && !m->over)
+        s->tree = math_parse_units(m, s->normal); /* 12 kg m/s^2 */
     s->over = !s->tree && (s->over || m->over);
     m->over = false;
 }
@@ -217,6 +219,28 @@ static bool compare_choice(const struct side *a, const struct side *b,
     return x && y && (only_a || only_b);
 }
 
+/* The side read anew with letters as units, "5 \mu m"; its tree if that has none. */
+static const struct node *tree_with_units(struct math *m, const struct side *s)
+{
+    const struct node *a = has_symbol(s->tree) ? math_parse_units(m, s->normal) : NULL;
+
+    m->over = false;
+    return a && has_kind(a, NODE_QUANTITY) ? a : s->tree;
+}
+
+/* Where one has a unit the letters of the other may be one too. */
+static struct math_result with_units(struct math *m, const struct side *g,
+                                     const struct side *p, struct math_result r)
+{
+    const struct node *a, *b;
+
+    if (!has_kind(g->tree, NODE_QUANTITY) && !has_kind(p->tree, NODE_QUANTITY))
+        return r;
+    a = tree_with_units(m, g);
+    b = tree_with_units(m, p);
+    return a == g->tree && b == p->tree ? r : either(r, tree_compare(m, a, b));
+}
+
 static struct math_result compare_sides(struct math *m, struct side *g, struct side *p)
 {
     struct math_result r;
@@ -227,8 +251,10 @@ static struct math_result compare_sides(struct math *m, struct side *g, struct s
         return r;
     parse_side(m, g);
     parse_side(m, p);
-    if (g->tree && p->tree)
-        return tree_compare(m, g->tree, p->tree);
+    if (g->tree && p->tree) {
+        r = tree_compare(m, g->tree, p->tree);
+        return is_equal(r) ? r : with_units(m, g, p, r);
+    }
     if (g->over || p->over)
         return found(MATH_UNKNOWN, MATH_STEP_LIMIT);
     /* Nothing at all is no answer; anything else that can't be read might be right. */

@@ -81,6 +81,8 @@ typedef bool compare_stage(struct math *m, const struct node *gold,
                            const struct node *pred, struct math_result *r);
 /* wording.c: words, single letters, names. */
 compare_stage stage_words;
+/* approx.c: \pi \approx 3.14 against \pi. */
+compare_stage stage_approximation;
 /* assign.c: x = 5 against 5; x = 1, y = 2; (x, y) = (1, 2); x = 1 or x = 2. */
 compare_stage stage_system, stage_assignment;
 /* quantity.c: units, percent, degrees, currency; bases; ratios and times of day. */
@@ -103,6 +105,9 @@ compare_stage stage_point, stage_list, stage_determinant, stage_matrix, stage_pa
 /* wording.c: words that mean a mathematical object ("no solution", "five"), as that
  * object; anything else as it is. */
 const struct node *words_meaning(struct math *m, const struct node *a);
+/* numerals.c: the number that English words are, "forty-five", "two thirds"; NULL if
+ * they are none. */
+const struct node *words_number(struct math *m, const char *words);
 /* The letter of a multiple-choice answer that goes on in words, "D. it can't be A" or
  * "(D) Alina", of a normalised text; 0 if it isn't one.  *only: nothing but the letter.
  */

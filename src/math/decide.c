@@ -314,6 +314,7 @@ bool ball_sign(struct scalar *s, const struct node *a, const struct node *b, int
     bool known = false;
 
     pair_open(&p, s, a, b);
+    s->point.integers = false; /* where the last pair's proof left it, pi is one */
     if (pair_symbols(&p) && !p.symbols)
         for (slong prec = 128; !known && prec <= 2048; prec *= 4) {
             enum relation r = at_point(&p, prec);

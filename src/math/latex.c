@@ -35,6 +35,21 @@ static const struct {
     {"nolimits", SPACE, ""},
     {"boxed", BOX, ""},
     {"fbox", BOX, ""},
+    {"framebox", BOX, ""},
+    {"color", SKIP, ""},
+    {"textcolor", SKIP, ""},
+    {"colorbox", SKIP, ""},
+    {"tiny", SPACE, ""},
+    {"small", SPACE, ""},
+    {"normalsize", SPACE, ""},
+    {"large", SPACE, ""},
+    {"Large", SPACE, ""},
+    {"LARGE", SPACE, ""},
+    {"huge", SPACE, ""},
+    {"Huge", SPACE, ""},
+    {"checkmark", SPACE, ""},
+    {"blacksquare", SPACE, ""},
+    {"qed", SPACE, ""},
     {"hfill", SPACE, ""},
     {"nonumber", SPACE, ""},
     {"allowbreak", SPACE, ""},
@@ -333,6 +348,10 @@ void latex(const char *s, struct text *t)
             emit_text(t, "\\$");
         else if (starts(s + at, "..."))
             emit_text(t, "\\ldots"), at += 2;
+        else if (starts(s + at, "^{}"))
+            at += 2;
+        else if (starts(s + at, "{\\,}"))
+            emit_text(t, "{,}"), at += 3;
         else
             emit(t, c);
         at++;

@@ -187,6 +187,29 @@ static bool hours(struct lexer *l)
     return n && !strncmp(s + n + (s[n] == ' '), "min", 3);
 }
 
+/* A run of letters that is a unit or two, as if it stood in \text. */
+static bool unit_letters(struct lexer *l, size_t n)
+{
+    const char *s = l->s + l->at;
+    size_t k = n;
+    bool behind = after(l, T_NUMBER) || after(l, T_RBRACE) || after(l, T_CLOSE) ||
+                  after(l, T_DIV) || after(l, T_TIMES) ||
+                  (l->p->n_tok > 1 && (after(l, T_SYMBOL) || after(l, T_WORD)));
+
+    if (!behind)
+        return false;
+    if (!unit_word(s, n))
+        for (k--; k > 0 && !(unit_word(s, k) && unit_word(s + k, n - k)); k--)
+            ;
+    if (!k)
+        return false;
+    for (size_t part = k; part > 0; part = n - k, k = n) {
+        l->flags |= F_TEXT;
+        add(l, part == 1 ? T_SYMBOL : T_WORD, 0, part);
+    }
+    return true;
+}
+
 /* A run of n ASCII letters outside \text. */
 static void letters(struct lexer *l, size_t n)
 {
@@ -195,6 +218,8 @@ static void letters(struct lexer *l, size_t n)
     bool alone = !l->at || !is_wordy(s[-1]);
     bool pair = n == 2 && in_list("an as at by it we on do be so in am", s, n);
 
+    if (l->p->units && unit_letters(l, n))
+        return;
     if (a && a->plain && !(pair && beside_word(l, n))) {
         name(l, a, n);
         return;

@@ -229,7 +229,7 @@ static const struct name table[] = {
     {"times", T_TIMES, false, 0},
     {"to", T_ARROW, false, 0},
     {"triangle", T_SHAPE, false, 0},
-    {"underline", T_ACCENT, false, 0},
+    {"underline", T_PLAIN_ACCENT, false, 0},
     {"underset", T_ACCENT, false, 0},
     {"uparrow", T_ARROW, false, 0},
     {"upsilon", T_SYMBOL, true, 0},

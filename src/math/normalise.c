@@ -198,10 +198,15 @@ static void trim(struct text *t)
     size_t from = 0;
 
     while (t->n && strchr(" .,;:*`\"", t->s[t->n - 1]) &&
-           !(t->n > 1 && t->s[t->n - 2] == '\\'))
+           !(t->n > 1 && t->s[t->n - 2] == '\\') &&
+           !(t->s[t->n - 1] == '"' && strstr(t->s, "\\circ")))
         t->n--;
     while (from < t->n && strchr(" *`\",;:", t->s[from]))
         from++;
+    if (t->n > from + 7 && !strncmp(t->s + t->n - 7, "\\square", 7)) /* q.e.d. */
+        t->n -= 7;
+    while (t->n > from + 5 && (!strncmp(t->s + t->n - 5, "\\quad", 5)))
+        t->n -= 5;
     t->n -= from;
     memmove(t->s, t->s + from, t->n);
     t->s[t->n] = 0;

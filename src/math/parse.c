@@ -251,13 +251,14 @@ static bool has_index(const struct parser *p)
     return false;
 }
 
-const struct node *math_parse(struct math *m, const char *normal)
+static const struct node *parse(struct math *m, const char *normal, bool units)
 {
     struct parser p;
     const struct node *a;
 
     p.m = m;
     p.s = normal;
+    p.units = units;
     p.at = p.depth = p.bars = p.top = 0;
     p.no_bar = false;
     if (!lex(&p)) {
@@ -268,6 +269,7 @@ const struct node *math_parse(struct math *m, const char *normal)
     separator(&p); /* \quad at the start */
     lead_in(&p);
     separator(&p);
+    remarks(&p);
     p.start = p.at;
     a = parse_choice(&p);
     if (!a)
@@ -283,4 +285,14 @@ const struct node *math_parse(struct math *m, const char *normal)
         return NULL;
     }
     return a;
+}
+
+const struct node *math_parse(struct math *m, const char *normal)
+{
+    return parse(m, normal, false);
+}
+
+const struct node *math_parse_units(struct math *m, const char *normal)
+{
+    return parse(m, normal, true);
 }

@@ -3,8 +3,8 @@
  * lex.c cuts the text into tokens (names.c says what a command or a name is), list.c
  * reads items with separators, parse.c one with its relations, words.c text, expr.c
  * sums and products, touching.c what touches, atom.c brackets and fractions, symbol.c
- * names, function.c functions, sums over an index and matrices, number.c literals,
- * units.c units.
+ * names, around.c remarks, function.c functions, sums over an index and matrices,
+ * number.c literals, units.c units.
  */
 #ifndef DAPO_MATH_PARSE_H
 #define DAPO_MATH_PARSE_H
@@ -162,6 +162,7 @@ struct parser {
     int depth;   /* open parentheses, arguments ... */
     int bars;    /* open |...| */
     bool no_bar; /* inside a set: | does not open an absolute value after a factor */
+    bool units;  /* letters behind a number are a unit where they can be */
     bool vector; /* i is a symbol: j is one, or i is an index of summation */
     const struct node *stack[MAX_STACK];
     uint8_t sep[MAX_STACK]; /* the separator before stack[k] */
@@ -221,8 +222,10 @@ bool at_explanation(const struct parser *p);
  * item.  Tokens to step over before that; -1 if there is no condition here. */
 int condition_at(const struct parser *p);
 const struct node *explained(struct parser *p, const struct node *a);
-/* Step over what may stand before an answer: "the answer is", "=". */
+/* around.c: step over what may stand before an answer, "the answer is", "="; cut off
+ * what may stand behind it, "(since x > 0)", "for all real x". */
 void lead_in(struct parser *p);
+void remarks(struct parser *p);
 
 /* -- units ------------------------------------------------------------------------- */
 /* A unit at the parser's place, consumed; NULL without consuming if there is none. */
@@ -241,6 +244,12 @@ const struct node *add_quantities(struct parser *p, const struct node *a,
 const struct node *negate(struct parser *p, const struct node *a);
 /* The items from `base` on as a product; a unit behind the last is the product's. */
 const struct node *product_of(struct parser *p, int base);
+/* compound.c.  A quantity in degrees with the minutes and seconds behind it; a quantity
+ * with more of its kind behind it, in the first one's unit; the tokens of the letters
+ * behind the number just read that make it an ordinal, 0 if there are none. */
+const struct node *minutes(struct parser *p, const struct node *a);
+const struct node *compound(struct parser *p, const struct node *a);
+int ordinal(const struct parser *p);
 /* Tokens of a raised degree sign, ^\circ or ^{\circ}; 0 if there is none. */
 int raised_degree(const struct parser *p);
 /* A quantity inside an expression as its value in base units. */

@@ -44,6 +44,15 @@ static bool same_powers(const struct unit *a, const struct unit *b)
     return true;
 }
 
+/* A temperature alone: Celsius, Fahrenheit and Kelvin have their own zeros. */
+static bool is_temperature(const struct unit *u)
+{
+    for (int i = 0; i < UNIT_BASES; i++)
+        if (u->power[i] != (i == UNIT_TEMPERATURE))
+            return false;
+    return true;
+}
+
 /* Cents are dollars; others don't convert. */
 static bool same_currency(const struct unit *a, const struct unit *b)
 {
@@ -66,8 +75,7 @@ static enum fit unit_fit(const struct unit *a, const struct unit *b)
         return FIT_FORGIVEN;
     if (!same_powers(a, b))
         return FIT_NONE;
-    if ((a->power[UNIT_TEMPERATURE] && strcmp(a->name, b->name)) ||
-        !same_currency(a, b))
+    if ((is_temperature(a) && strcmp(a->name, b->name)) || !same_currency(a, b))
         return FIT_NONE;
     return FIT_VALUE;
 }

@@ -54,7 +54,10 @@ bool stage_choice(struct math *m, const struct node *gold, const struct node *pr
         return false;
     if (g && p)
         *r = match_items(m, gold->kid, 2, pred->kid, 2, IN_ORDER);
-    else if (is_letter(other) && !is_letter(choice->kid[1]))
+    else if (is_letter(other) && is_letter(choice->kid[1])) /* "B) C" says two */
+        *r = both(tree_compare(m, choice->kid[0], other),
+                  tree_compare(m, choice->kid[1], other));
+    else if (is_letter(other))
         *r = tree_compare(m, choice->kid[0], other);
     else if (g)
         *r = tree_compare(m, gold->kid[1], pred);

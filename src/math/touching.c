@@ -138,31 +138,6 @@ static bool scale(struct parser *p, int power)
 
 static const struct node *degree(struct parser *p, const struct node *a);
 
-/* 12^\circ 30': minutes and seconds behind degrees. */
-static const struct node *minutes(struct parser *p, const struct node *a)
-{
-    const struct node *part;
-    int base = p->top;
-
-    if (!push(p, a->kid[0]))
-        return NULL;
-    for (int i = 1; i < 3; i++) {
-        const struct token *t = peek(p);
-
-        if (t[0].kind != T_NUMBER || t[1].kind != T_PRIME ||
-            (i == 2 && t[2].kind != T_PRIME))
-            break;
-        part = parse_number(p);
-        p->at += i;
-        part = part ? tree_two(p->m, NODE_QUOTIENT, part,
-                               tree_integer(p->m, i == 1 ? 60 : 3600))
-                    : NULL;
-        if (!push(p, part))
-            return NULL;
-    }
-    return quantity(p, gather(p, NODE_SUM, base), a->u.unit);
-}
-
 static const struct node *degree(struct parser *p, const struct node *a)
 {
     a = quantity(p, a, unit_degree(p));
@@ -185,6 +160,8 @@ static const struct node *parse_postfix(struct parser *p)
 {
     const struct node *a = parse_atom(p);
 
+    if (a && a->kind == NODE_NUMBER)
+        p->at += ordinal(p);
     while (a) {
         int k = raised_degree(p);
 
@@ -222,39 +199,6 @@ static const struct node *priced(struct parser *p)
     a = at_kind(p, T_CURRENCY) ? NULL : parse_touching(p, false);
     leave(p);
     return quantity(p, minus ? negate(p, a) : a, unit_currency(p, id));
-}
-
-const struct node *add_quantities(struct parser *p, const struct node *a,
-                                  const struct node *b)
-{
-    const struct node *c;
-    struct node *ratio;
-    mpq_ptr q;
-
-    if (!b || b->kind != NODE_QUANTITY ||
-        memcmp(a->u.unit->power, b->u.unit->power, sizeof a->u.unit->power))
-        return NULL;
-    ratio = tree_node(p->m, NODE_NUMBER, 0);
-    q = ratio ? tree_literal(p->m) : NULL;
-    if (!q)
-        return NULL;
-    mpq_div(q, b->u.unit->factor, a->u.unit->factor);
-    ratio->u.number.q = q;
-    ratio->u.number.places = -1;
-    c = tree_two(p->m, NODE_PRODUCT, b->kid[0], ratio);
-    return quantity(p, tree_two(p->m, NODE_SUM, a->kid[0], c), a->u.unit);
-}
-
-/* "5 ft 6 in", "2 hours 30 minutes". */
-static const struct node *compound(struct parser *p, const struct node *a)
-{
-    const struct node *b;
-
-    if (!a || !at_kind(p, T_NUMBER) || !enter(p))
-        return a;
-    b = parse_touching(p, false);
-    leave(p);
-    return add_quantities(p, a, b);
 }
 
 const struct node *parse_touching(struct parser *p, bool argument)

@@ -203,6 +203,9 @@ const char *math_normalise(struct math *m, const char *text, size_t n);
 /* parse.c: the normalised text as a tree; NULL if it can't be read (m->over tells a
  * bound from a syntax error).  Trailing garbage is a failure. */
 const struct node *math_parse(struct math *m, const char *normal);
+/* The same where another answer has a unit: letters behind a number that read as one,
+ * "5 mg", are a unit instead of a product. */
+const struct node *math_parse_units(struct math *m, const char *normal);
 /* scalar.c: two scalar trees by the ladder from RATIONAL on.  Spends m->fuel. */
 struct math_result scalar_compare(struct math *m, const struct node *a,
                                   const struct node *b);

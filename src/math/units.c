@@ -1,158 +1,37 @@
 /* units.c - units behind a number: "cm^2", "km/h", "square inches", "dollars". */
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
-#include "math/parse.h"
+#include "math/units.h"
 
-enum {
-    WEAK = 1, /* only inside \text, as are all single letters: 2mg is algebra */
-    EXACT = 2 /* the case counts */
-};
 enum { UNIT_NAME = 64, MAX_WORDS = 12 };
-
-struct row {
-    const char *names; /* the first is the canonical one */
-    int8_t power[UNIT_BASES];
-    long num, den; /* in base units */
-    int flags;
-};
-
-#define LENGTH(n) [UNIT_LENGTH] = (n)
-#define MASS(n) [UNIT_MASS] = (n)
-#define TIME(n) [UNIT_TIME] = (n)
-#define CURRENT(n) [UNIT_CURRENT] = (n)
-
-static const struct row table[] = {
-    {"m meter meters metre metres 米", {LENGTH(1)}, 1, 1, 0},
-    {"cm centimeter centimeters centimetre centimetres 厘米 公分",
-     {LENGTH(1)},
-     1,
-     100,
-     0},
-    {"mm millimeter millimeters millimetre millimetres 毫米", {LENGTH(1)}, 1, 1000, 0},
-    {"dm decimeter decimeters 分米", {LENGTH(1)}, 1, 10, 0},
-    {"km kilometer kilometers kilometre kilometres 千米 公里", {LENGTH(1)}, 1000, 1, 0},
-    {"um micron microns micrometer micrometers", {LENGTH(1)}, 1, 1000000, WEAK},
-    {"nm nanometer nanometers", {LENGTH(1)}, 1, 1000000000, WEAK},
-    {"in inch inches", {LENGTH(1)}, 254, 10000, 0},
-    {"ft foot feet", {LENGTH(1)}, 3048, 10000, 0},
-    {"yd yard yards", {LENGTH(1)}, 9144, 10000, 0},
-    {"mi mile miles", {LENGTH(1)}, 1609344, 1000, 0},
-    {"ly lightyear lightyears", {LENGTH(1)}, 9460730472580800, 1, WEAK},
-    {"pc parsec parsecs", {LENGTH(1)}, 30856775814913673, 1, WEAK},
-    {"AU", {LENGTH(1)}, 149597870700, 1, WEAK | EXACT},
-    {"acre acres", {LENGTH(2)}, 40468564224, 10000000, 0},
-    {"ha hectare hectares 公顷", {LENGTH(2)}, 10000, 1, WEAK},
-    {"L liter liters litre litres l 升", {LENGTH(3)}, 1, 1000, 0},
-    {"mL ml milliliter milliliters millilitre millilitres cc 毫升",
-     {LENGTH(3)},
-     1,
-     1000000,
-     0},
-    {"gal gallon gallons", {LENGTH(3)}, 3785411784, 1000000000000, 0},
-    {"g gram grams gm gms 克", {MASS(1)}, 1, 1000, 0},
-    {"kg kilogram kilograms kgs kilo kilos 千克 公斤", {MASS(1)}, 1, 1, 0},
-    {"mg milligram milligrams", {MASS(1)}, 1, 1000000, WEAK},
-    {"lb lbs pound pounds", {MASS(1)}, 45359237, 100000000, 0},
-    {"oz ounce ounces", {MASS(1)}, 45359237, 1600000000, 0},
-    {"ton tons tonne tonnes 吨", {MASS(1)}, 1000, 1, 0},
-    {"s sec secs second seconds 秒 秒钟", {TIME(1)}, 1, 1, 0},
-    {"ms millisecond milliseconds", {TIME(1)}, 1, 1000, WEAK},
-    {"min mins minute minutes 分钟", {TIME(1)}, 60, 1, 0},
-    {"h hr hrs hour hours 小时", {TIME(1)}, 3600, 1, 0},
-    {"day days 天 日", {TIME(1)}, 86400, 1, 0},
-    {"week weeks wk wks 周 星期", {TIME(1)}, 604800, 1, 0},
-    {"month months 个月 月", {TIME(1)}, 31557600, 12, 0},
-    {"year years yr yrs 年", {TIME(1)}, 31557600, 1, 0},
-    {"mph", {LENGTH(1), TIME(-1)}, 1609344, 3600000, 0},
-    {"kph kmh kmph", {LENGTH(1), TIME(-1)}, 1000, 3600, 0},
-    {"Hz hertz", {TIME(-1)}, 1, 1, 0},
-    {"kHz", {TIME(-1)}, 1000, 1, 0},
-    {"MHz", {TIME(-1)}, 1000000, 1, 0},
-    {"rpm", {TIME(-1)}, 1, 60, 0},
-    {"N newton newtons", {MASS(1), LENGTH(1), TIME(-2)}, 1, 1, EXACT},
-    {"kN", {MASS(1), LENGTH(1), TIME(-2)}, 1000, 1, WEAK},
-    {"J joule joules", {MASS(1), LENGTH(2), TIME(-2)}, 1, 1, EXACT},
-    {"kJ", {MASS(1), LENGTH(2), TIME(-2)}, 1000, 1, WEAK},
-    {"erg ergs", {MASS(1), LENGTH(2), TIME(-2)}, 1, 10000000, 0},
-    {"W watt watts", {MASS(1), LENGTH(2), TIME(-3)}, 1, 1, 0},
-    {"kW", {MASS(1), LENGTH(2), TIME(-3)}, 1000, 1, WEAK},
-    {"Pa pascal pascals", {MASS(1), LENGTH(-1), TIME(-2)}, 1, 1, WEAK},
-    {"kPa", {MASS(1), LENGTH(-1), TIME(-2)}, 1000, 1, 0},
-    {"atm", {MASS(1), LENGTH(-1), TIME(-2)}, 101325, 1, WEAK},
-    {"V volt volts", {MASS(1), LENGTH(2), TIME(-3), CURRENT(-1)}, 1, 1, 0},
-    {"ohm ohms \\Omega", {MASS(1), LENGTH(2), TIME(-3), CURRENT(-2)}, 1, 1, 0},
-    {"A amp amps ampere amperes", {CURRENT(1)}, 1, 1, EXACT},
-    {"C coulomb coulombs", {CURRENT(1), TIME(1)}, 1, 1, EXACT},
-    {"T tesla", {MASS(1), TIME(-2), CURRENT(-1)}, 1, 1, EXACT},
-    {"K kelvin", {[UNIT_TEMPERATURE] = 1}, 1, 1, EXACT},
-    {"mol moles", {[UNIT_AMOUNT] = 1}, 1, 1, 0},
-    {"rad radian radians 弧度", {[UNIT_ANGLE] = 1}, 1, 1, 0},
-    {"percent % percents", {[UNIT_PERCENT] = 1}, 1, 100, 0},
-    {"usd dollar dollars bucks 美元", {[UNIT_CURRENCY] = 1}, 1, 1, 0},
-    {"cent cents ¢", {[UNIT_CURRENCY] = 1}, 1, 100, 0},
-    {"eur euro euros 欧元", {[UNIT_CURRENCY] = 1}, 1, 1, 0},
-    {"gbp", {[UNIT_CURRENCY] = 1}, 1, 1, 0},
-    {"cny yuan rmb 元 人民币", {[UNIT_CURRENCY] = 1}, 1, 1, 0},
-    {"jpy 日元 円", {[UNIT_CURRENCY] = 1}, 1, 1, 0},
-    {"inr rupee rupees", {[UNIT_CURRENCY] = 1}, 1, 1, 0},
-    {"arcmin arcminute arcminutes", {[UNIT_ANGLE] = 1}, 1, 60, 0},
-    {"平方米", {LENGTH(2)}, 1, 1, 0},
-    {"平方厘米", {LENGTH(2)}, 1, 10000, 0},
-    {"平方千米 平方公里", {LENGTH(2)}, 1000000, 1, 0},
-    {"立方米", {LENGTH(3)}, 1, 1, 0},
-    {"立方厘米", {LENGTH(3)}, 1, 1000000, 0},
-};
 
 /* Words that are part of a sentence rather than of a unit. */
 static const char stop_words[] =
     "if where when for with such that is are and or the then so because since which as "
-    "mod divided times plus minus equals by 当 其中 则";
-
-static bool listed(const char *names, const char *s, size_t n, bool exact)
-{
-    for (const char *w = names; *w;) {
-        size_t k = strcspn(w, " ");
-
-        if (k == n && !(exact || n < 2 ? strncmp(w, s, n) : strncasecmp(w, s, n)))
-            return true;
-        w += k + (w[k] == ' ');
-    }
-    return false;
-}
-
-/* The unit s[n]; weak ones only where `text`. */
-static const struct row *find(const char *s, size_t n, bool text)
-{
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        const struct row *r = &table[i];
-
-        if ((text || !(r->flags & WEAK)) && (text || n > 1) &&
-            listed(r->names, s, n, r->flags & EXACT || n < 3))
-            return r;
-    }
-    return NULL;
-}
+    "mod divided times plus minus equals by squared cubed factorial dozen 当 其中 则";
 
 bool unit_known(const char *s, size_t n)
 {
     static const char behind[] = "^/ ,.;)";
-
     bool power = s[n] == '2' || s[n] == '3'; /* cm2 */
 
-    return find(s, n, false) &&
+    int prefix;
+
+    return unit_find(s, n, false, &prefix) &&
            (!s[n] || strchr(behind, s[n]) || (power && !is_wordy(s[n + 1])));
 }
 
 bool unit_word(const char *s, size_t n)
 {
-    return find(s, n, true) != NULL;
+    int prefix;
+
+    return unit_find(s, n, true, &prefix) != NULL;
 }
 
 bool token_in(const struct parser *p, const struct token *t, const char *words)
 {
-    return listed(words, p->s + t->at, t->len, false);
+    return unit_listed(words, p->s + t->at, t->len, false);
 }
 
 /* -- one unit, as it is put together ----------------------------------------------- */
@@ -184,14 +63,21 @@ static struct unit *unit_new(struct parser *p, mpq_ptr *factor)
     return u;
 }
 
-/* u *= row^power */
-static bool multiply(struct making *k, const struct row *r, int power)
+/* u *= (10^prefix row)^power */
+static bool multiply(struct making *k, const struct unit_row *r, int prefix, int power)
 {
+    mpz_ptr side;
+    mpz_t ten;
     mpq_t f;
 
     mpq_init(f);
+    mpz_init(ten);
     mpz_set_si(mpq_numref(f), r->num);
     mpz_set_si(mpq_denref(f), r->den);
+    mpz_ui_pow_ui(ten, 10, (unsigned long)(prefix < 0 ? -prefix : prefix));
+    side = prefix < 0 ? mpq_denref(f) : mpq_numref(f);
+    mpz_mul(side, side, ten);
+    mpz_clear(ten);
     mpq_canonicalize(f);
     if (power < 0)
         mpq_inv(f, f);
@@ -249,35 +135,135 @@ static int raised(struct parser *p)
     return power;
 }
 
+/* \mu or k before a unit in \text, without a space between them: the power of ten, and
+ * its tokens; 0 if there is none. */
+static int prefix_mark(const struct parser *p, int *power)
+{
+    const struct token *t = peek(p), *u = peek_at(p, 1);
+    bool omega = token_is(p, u, "\\Omega");
+
+    *power = 0;
+    if (t->kind != T_SYMBOL || !(u->flags & F_TEXT || omega) ||
+        (u->kind != T_WORD && u->kind != T_SYMBOL))
+        return 0;
+    if (token_is(p, t, "\\mu") &&
+        (p->units || t->flags & F_TEXT || p->s[u->at - 1] != ' '))
+        *power = -6;
+    else if (omega && t->flags & F_TEXT)
+        *power = token_is(p, t, "k") ? 3 : token_is(p, t, "M") ? 6 : 0;
+    return *power && unit_prefixed(p->s + u->at, u->len) ? 1 : 0;
+}
+
+/* The unit here, 10^*power before it; its tokens, 0 if there is none. */
+static int table_unit(const struct parser *p, bool letters, const struct unit_row **r,
+                      int *power)
+{
+    int k = prefix_mark(p, power), prefix;
+    const struct token *t = peek_at(p, k);
+    bool letter = (letters || k) && t->kind == T_SYMBOL;
+
+    if (!is_word(t) && !letter)
+        return 0;
+    *r = unit_find(p->s + t->at, t->len, t->flags & F_TEXT || letter, &prefix);
+    *power += prefix;
+    if (!*r || (t->kind == T_FN && peek_at(p, k + 1)->kind == T_OPEN))
+        return 0;
+    return k + 1;
+}
+
+static void name_unit(struct making *k, const struct unit_row *r, int prefix, int power,
+                      int sign)
+{
+    char text[32];
+
+    if (k->n_name)
+        add_name(k, sign < 0 ? "/" : "*", 1);
+    if (prefix)
+        add_name(k, text, (size_t)snprintf(text, sizeof text, "1e%d", prefix));
+    add_name(k, r->names, strcspn(r->names, " "));
+    if (power != 1)
+        add_name(k, text, (size_t)snprintf(text, sizeof text, "^%d", power));
+}
+
 /* A unit the table has, with its exponent; `sign` -1 in a denominator. */
 static bool simple(struct making *k, int sign, bool letters)
 {
+    const struct unit_row *r = NULL;
     struct parser *p = k->p;
-    int start = p->at, power = raised(p);
-    const struct token *t = peek(p);
-    bool letter = letters && t->kind == T_SYMBOL;
-    const struct row *r = is_word(t) || letter
-                              ? find(p->s + t->at, t->len, t->flags & F_TEXT || letter)
-                              : NULL;
-    char text[8];
+    int start = p->at, power = raised(p), prefix, n;
 
-    if (!r || (t->kind == T_FN && peek_at(p, 1)->kind == T_OPEN)) {
+    n = table_unit(p, letters, &r, &prefix);
+    if (!n) {
         p->at = start;
         return false;
     }
-    p->at++;
+    p->at += n;
     take(p, T_DOT);
     power *= exponent(p);
     if (token_in(p, peek(p), "squared cubed") && is_word(peek(p))) {
         power *= token_in(p, peek(p), "squared") ? 2 : 3;
         p->at++;
     }
-    if (k->n_name)
-        add_name(k, sign < 0 ? "/" : "*", 1);
-    add_name(k, r->names, strcspn(r->names, " "));
-    if (power != 1)
-        add_name(k, text, (size_t)snprintf(text, sizeof text, "^%d", power));
-    return multiply(k, r, sign * power);
+    if (prefix == -3 && power < 0 && n == 1 && token_is(p, &p->tok[start], "ms")) {
+        const struct unit_row *metre = unit_find("m", 1, true, &prefix);
+
+        name_unit(k, metre, 0, 1, sign); /* ms^{-1} is m s^{-1} */
+        if (!multiply(k, metre, 0, sign))
+            return false;
+    }
+    name_unit(k, r, prefix, power, sign);
+    return multiply(k, r, prefix, sign * power);
+}
+
+static bool product(struct making *k, int sign, bool letters);
+
+/* (g K) in a denominator, {m} in a fraction. */
+static bool grouped(struct making *k, int sign)
+{
+    struct parser *p = k->p;
+    int start = p->at, open = peek(p)->kind, close = T_CLOSE;
+
+    if (open == T_LBRACE)
+        close = T_RBRACE;
+    else if (open != T_OPEN || peek(p)->id != '(')
+        return false;
+    p->at++;
+    if (product(k, sign, true) && take(p, (enum token_kind)close))
+        return true;
+    p->at = start;
+    return false;
+}
+
+/* \frac{\text{m}}{\text{s}^2} */
+static bool fraction(struct making *k)
+{
+    struct parser *p = k->p;
+    int start = p->at;
+
+    if (take(p, T_FRAC) && grouped(k, 1) && grouped(k, -1))
+        return true;
+    p->at = start;
+    return false;
+}
+
+/* Units one behind the other, with a product's dot or nothing between them. */
+static bool product(struct making *k, int sign, bool letters)
+{
+    struct parser *p = k->p;
+    bool any = false;
+
+    for (int i = 0; i < MAX_WORDS; i++) {
+        int start = p->at;
+
+        if (any)
+            take(p, T_TIMES);
+        if (!simple(k, sign, letters)) {
+            p->at = start;
+            break;
+        }
+        any = true;
+    }
+    return any;
 }
 
 /* "degrees", "degrees Fahrenheit". */
@@ -303,7 +289,7 @@ static bool degrees(struct making *k)
     return true;
 }
 
-/* More units: km/h, "miles per hour", \text{kg}\,\text{m}. */
+/* More units: km/h, "miles per hour", \text{kg}\,\text{m}, J/(g K). */
 static void more(struct making *k)
 {
     struct parser *p = k->p;
@@ -316,7 +302,7 @@ static void more(struct making *k)
             sign = -1;
         else
             take(p, T_TIMES);
-        if (!simple(k, sign, sign < 0)) {
+        if (!simple(k, sign, sign < 0) && (sign > 0 || !grouped(k, sign))) {
             p->at = start;
             return;
         }
@@ -451,23 +437,32 @@ static bool ohm(const struct parser *p)
            ends_item(peek_at(p, 1));
 }
 
+/* Whether \frac here has text above its line. */
+static bool text_fraction(const struct parser *p)
+{
+    return at_kind(p, T_FRAC) && peek_at(p, 1)->kind == T_LBRACE &&
+           peek_at(p, 2)->flags & F_TEXT;
+}
+
 const struct unit *parse_unit(struct parser *p)
 {
     struct making k = {.p = p};
     const struct token *t = peek(p);
-    int start = p->at, id = t->id;
+    int start = p->at, id = t->id, power;
 
     if (t->kind == T_CURRENCY) {
         p->at++;
         return unit_currency(p, id);
     }
-    if ((!is_word(t) && !speed(p) && !ohm(p)) || token_in(p, t, stop_words) ||
+    if ((!is_word(t) && !speed(p) && !ohm(p) && !prefix_mark(p, &power) &&
+         !text_fraction(p)) ||
+        token_in(p, t, stop_words) ||
         (token_is(p, t, "to") && peek_at(p, 1)->kind == T_NUMBER))
         return NULL;
     k.u = unit_new(p, &k.factor);
     if (!k.u)
         return NULL;
-    if (degrees(&k) || simple(&k, 1, !is_word(t))) {
+    if (text_fraction(p) ? fraction(&k) : degrees(&k) || simple(&k, 1, !is_word(t))) {
         more(&k);
         skip_words(p);
         return finish(&k);

@@ -8,49 +8,79 @@
 enum { MAX_WORDS = 256 /* bytes that are compared in another form than as written */ };
 
 /* -- words that mean an object ----------------------------------------------------- */
-static const char *const no_solution[] = {
-    "no solution",
-    "no solutions",
-    "no real solution",
-    "no real solutions",
-    "none",
-    "empty set",
-    "the empty set",
-    "empty",
-    "null set",
-    "no real root",
-    "no real roots",
-    "there is no solution",
-    "there are no solutions",
-};
-static const char *const all_reals[] = {
-    "all real numbers",
-    "all reals",
-    "all real",
-    "real numbers",
-    "the real numbers",
-    "the reals",
-    "any real number",
-    "every real number",
-    "all real values",
-    "any real",
-    "the set of real numbers",
-    "the set of all real numbers",
-};
-static const char *const number_words[] = {
-    "zero",     "one",     "two",     "three",     "four",     "five",     "six",
-    "seven",    "eight",   "nine",    "ten",       "eleven",   "twelve",   "thirteen",
-    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
-};
-
-static int find(const char *const *list, size_t n, const char *word)
+static bool in_words(const char *list, const char *word, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(list[i], word))
-            return (int)i;
-    return -1;
+    for (const char *w = list; *w;) {
+        size_t k = strcspn(w, " ");
+
+        if (k == n && !strncmp(w, word, n))
+            return true;
+        w += k + (w[k] == ' ');
+    }
+    return false;
 }
-#define FIND(list, word) find(list, sizeof(list) / sizeof *(list), word)
+
+/* Whether the words hold one of each list of `must`, and else only some of `may`. */
+static bool made_of(const char *words, const char *const *must, int n_must,
+                    const char *may)
+{
+    unsigned had = 0;
+
+    for (const char *w = words; *w;) {
+        size_t n = strcspn(w, " ");
+        bool known = in_words(may, w, n);
+
+        for (int i = 0; i < n_must; i++)
+            if (in_words(must[i], w, n)) {
+                had |= 1u << i;
+                known = true;
+            }
+        if (!known)
+            return false;
+        w += n + (w[n] == ' ');
+    }
+    return had == (1u << n_must) - 1;
+}
+
+static bool is_no_solution(const char *w)
+{
+    static const char *const must[] = {"no", "solution solutions root roots"};
+
+    return made_of(w, must, 2,
+                   "real the there is are exist exists equation system has have it") ||
+           in_words("none empty 无解 没有解 无实数解 无实根 无实数根 空集", w,
+                    strlen(w)) ||
+           !strcmp(w, "empty set") || !strcmp(w, "the empty set") ||
+           !strcmp(w, "null set");
+}
+
+static bool is_all_reals(const char *w)
+{
+    static const char *const must[] = {"real reals",
+                                       "all any every real reals numbers number"};
+
+    return made_of(w, must, 2, "the set of values value x is are") && strcmp(w, "real");
+}
+
+static bool is_infinitely_many(const char *w)
+{
+    static const char *const must[] = {"infinitely infinite"};
+
+    return made_of(w, must, 1,
+                   "many a an number of solution solutions there are has the equation "
+                   "system") ||
+           in_words("无穷多 无穷多个 无数 无数个 无数多个 无穷多解 无数解", w,
+                    strlen(w));
+}
+
+/* Chinese, and longer ways of saying it, as the plain word; else as it is. */
+static const char *plain_words(const char *w)
+{
+    return is_infinitely_many(w)                    ? "infinitely many"
+           : !strcmp(w, "是")                       ? "yes"
+           : !strcmp(w, "否") || !strcmp(w, "不是") ? "no"
+                                                    : w;
+}
 
 static const struct node *named_set(struct math *m, const char *name)
 {
@@ -61,36 +91,16 @@ static const struct node *named_set(struct math *m, const char *name)
     return a;
 }
 
-/* "forty two"; -1 if it is no number. */
-static int number_of(const char *w)
-{
-    static const char *const tens[] = {"twenty", "thirty",  "forty",  "fifty",
-                                       "sixty",  "seventy", "eighty", "ninety"};
-    int number = FIND(number_words, w);
-
-    for (int i = 0; number < 0 && i < 8; i++) {
-        size_t n = strlen(tens[i]);
-
-        if (strncmp(w, tens[i], n))
-            continue;
-        if (!w[n])
-            return 10 * (i + 2);
-        number = w[n] == ' ' || w[n] == '-' ? FIND(number_words, w + n + 1) : -1;
-        return number > 0 && number < 10 ? 10 * (i + 2) + number : -1;
-    }
-    return !strcmp(w, "one hundred") || !strcmp(w, "a hundred") ? 100 : number;
-}
-
 const struct node *words_meaning(struct math *m, const struct node *a)
 {
     const char *w = a->u.name;
-    int number = number_of(w);
+    const struct node *number = words_number(m, w);
 
-    if (number >= 0)
-        return tree_integer(m, number);
-    if (FIND(no_solution, w) >= 0)
+    if (number)
+        return number;
+    if (is_no_solution(w))
         return named_set(m, "empty");
-    if (FIND(all_reals, w) >= 0)
+    if (is_all_reals(w))
         return named_set(m, "R");
     if (!strcmp(w, "infinity"))
         return tree_node(m, NODE_INFINITY, 0);
@@ -142,7 +152,8 @@ static bool same_words(const char *a, const char *b)
 
     if (!strcmp(a, b))
         return true;
-    return clean(a, x) && clean(b, y) && x[0] && !strcmp(x, y);
+    return clean(plain_words(a), x) && clean(plain_words(b), y) && x[0] &&
+           !strcmp(x, y);
 }
 
 /* -- words against letters that were read as symbols ------------------------------- */
@@ -219,6 +230,20 @@ static const char *skip_style(const char *s)
     return s;
 }
 
+/* "or (C)", "and C": more than one choice. */
+static bool is_link(const char *s)
+{
+    static const char *const links[] = {"or", "and", "或", "和", "与", "、"};
+
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
+        size_t n = strlen(links[i]);
+
+        if (!strncmp(s, links[i], n) && !isalpha((unsigned char)s[n]))
+            return true;
+    }
+    return false;
+}
+
 /* What may stand behind a letter and its mark as the text of the choice, and isn't
  * algebra with that letter. */
 static bool goes_on(const char *s, bool closed)
@@ -226,8 +251,8 @@ static bool goes_on(const char *s, bool closed)
     unsigned char c = (unsigned char)*s;
 
     if (c >= 0x80)
-        return true;
-    if (!closed)
+        return !is_link(s);
+    if (!closed || is_link(s))
         return false;
     return isdigit(c) || c == '$' || (isalpha(c) && isalpha((unsigned char)s[1])) ||
            !strncmp(s, "\\frac", 5) || !strncmp(s, "\\sqrt", 5);

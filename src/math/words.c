@@ -163,29 +163,3 @@ bool at_explanation(const struct parser *p)
     return !p->depth && at_kind(p, T_WORD) && condition_at(p) < 0 &&
            token_in(p, peek(p), "where with since such because as so 其中");
 }
-
-/* "The answer is", "x \approx", "= 5": what may stand before an answer. */
-void lead_in(struct parser *p)
-{
-    int k = p->at;
-    bool answer = false;
-
-    if (token_in(p, &p->tok[k], "step") && p->tok[k + 1].kind == T_NUMBER &&
-        p->tok[k + 2].kind == T_COLON)
-        k += 3;
-    while (token_in(p, &p->tok[k],
-                    "so therefore thus hence the my our final correct "
-                    "answer is option choice 答案是 答案为 答案 最终答案 "
-                    "最终答案是 正确答案是 所以 选项 选 故选 因此答案是 所以答案是")) {
-        answer |= token_in(p, &p->tok[k],
-                           "answer option choice 答案是 答案为 答案 最终答案 "
-                           "最终答案是 正确答案是 选项 选 故选 因此答案是 所以答案是");
-        k++;
-        while (p->tok[k].kind == T_COLON || p->tok[k].kind == T_COMMA)
-            k++;
-    }
-    if (answer && p->tok[k].kind != T_END)
-        p->at = k;
-    if (at_kind(p, T_REL) && (peek(p)->id == REL_EQ || peek(p)->id == REL_APPROX))
-        p->at++;
-}

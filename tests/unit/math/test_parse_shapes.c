@@ -365,8 +365,8 @@ static void surroundings(void)
 static void opaque_heads(void)
 {
     static const struct row rows[] = {
-        {"f(n)=n \\text{ for all } n",
-         "(opaque \"if\" (relation = (call \"f\" n) n) n)"},
+        {"f(n)=n \\text{ for all } n > 2",
+         "(opaque \"if\" (relation = (call \"f\" n) n) (relation > n 2))"},
         {"0.999\\ldots", "1"},
         {"3.14159\\ldots", "(product 314159/100000 (opaque \"...\"))"},
         {"\\sum_{k=0}^{n-1} F_k F_{n-k-1}",

@@ -176,6 +176,8 @@ static void repeatable(void)
     CHECK_INT(a.verdict, MATH_EQUAL);
     CHECK_INT(a.fuel, b.fuel);
     CHECK_INT(a.step, b.step);
+    CHECK_INT(judge("x \\ge 3", "3 \\le x"), 'T'); /* proved where pi is an integer */
+    CHECK_INT(judge("[0,\\pi]\\cup[3,4]", "[0,4]"), without_balls() ? 'U' : 'T');
 }
 
 static void explained(void)
