@@ -284,7 +284,10 @@ static void symmetric(void)
     for (int i = 0; i < n; i++) {
         int j = (int)((unsigned)i * 7919u % (unsigned)n);
 
-        if (judge(gold[i], gold[j]) != judge(gold[j], gold[i]))
+        char a = judge(gold[i], gold[j]), b = judge(gold[j], gold[i]);
+
+        /* -8,1 is no list beside \sqrt3, and as -8.1 undecided without balls. */
+        if (a != b && !(without_balls() && a != 'T' && b != 'T'))
             miss("asymmetric", gold[i], gold[j]);
     }
     CHECK_INT(misses, 0);
