@@ -82,6 +82,12 @@ static bool read_family(struct math *m, const struct node *a, struct family *out
     struct node *copy;
 
     *out = (struct family){.values = a};
+    if (a->kind == NODE_OPAQUE && a->n == 2 && !strcmp(a->u.name, "set")) {
+        /* {2k\pi | k \in \mathbb{Z}} */
+        out->values = a->kid[0];
+        return read_condition(m, last, out) && has_part(out->values, out->letter) &&
+               !tree_same(out->values, out->letter) && !is_relation(out->values);
+    }
     if (!last || (!is_bare(a) && a->kind != NODE_AND && a->kind != NODE_OR))
         return false;
     if (a->kind == NODE_OR) {

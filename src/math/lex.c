@@ -311,7 +311,8 @@ static void text_letters(struct lexer *l, size_t n)
         add(l, T_SYMBOL, 0, 1);
     else if (a && !in_list("in oo inf", s, n) &&
              (a->kind != T_BMOD || after_value(l) || after(l, T_OPEN)) &&
-             (a->plain || (a->kind == T_FN && s[n] == '}' && s[n + 1] == '(')))
+             (a->plain ||
+              (a->kind == T_FN && s[n] == '}' && s[n + 1 + (s[n + 1] == '{')] == '(')))
         name(l, a, n);
     else
         add(l, T_WORD, 0, n);

@@ -44,10 +44,11 @@ enum node_kind {
     NODE_FACTORIAL, /* 1 */
     NODE_BINOMIAL,  /* 2: n, k */
     NODE_FUNCTION,  /* fn and 1 child; FN_LOG has 2: argument, base; gcd, max ...: k */
-    NODE_CALL, /* name and k children: an unknown function, f(x).  Three names that no
+    NODE_CALL, /* name and k children: an unknown function, f(x).  Four names that no
                   text has: "base", 204_5: value, base, the digits read as a
                   decimal (152A: as words), only where it is a whole side;
                   "choice", (B) 12: letter, value, where both are given;
+                  "exponent", 2e-1: the sum 2e - 1, the number 0.2;
                   "clock": hours 0..24, minutes, seconds unless 0, of what can be
                   no ratio: 4:30 p.m., 12:00, 20:34:00 */
     NODE_PLUSMINUS, /* 1: +-a; 2: a +- b.  `minus_plus` is \mp (sign of the other) */
