@@ -4,8 +4,9 @@
 # Sourced by the batch scripts beside it.  What they rely on:
 #   - `#SBATCH --signal=USR1@S` sends USR1 to the ranks S seconds before the time limit
 #     (a signal to this shell is passed on); they save and end with 75
-#   - 0 is done, 75 stopped after a clean save: requeue; anything else: stop and keep
-#     the job's log
+#   - 0 is done, 75 stopped after a clean save: requeue; a rank that was killed (by the
+#     system, out of memory, a crash) has no exit status of its own, and the job's is above
+#     128: requeue as well; anything else: stop and keep the job's log
 #   - a job that Slurm itself requeues (a node died) starts here again, and `dapo train`
 #     goes on from its newest checkpoint
 
@@ -88,17 +89,16 @@ job_run() {
         "${SLURM_NTASKS:-?} ranks on ${SLURM_JOB_NODELIST:-?}"
     job_may_start "$dir" || return 1
     job_step "$@" || rc=$?
-    case $rc in
-    0) echo 'slurm: done' ;;
-    75)
-        if [[ -e $dir/stop ]]; then
-            echo "slurm: stopped by $dir/stop: not requeued"
-        elif job_requeue; then
-            return 75
-        fi
-        ;;
-    *) echo "slurm: exit status $rc: stopped, not requeued" ;;
-    esac
+    ((rc <= 128)) || echo "slurm: exit status $rc: a rank was killed"
+    if ((rc == 0)); then
+        echo 'slurm: done'
+    elif ((rc != 75 && rc <= 128)); then
+        echo "slurm: exit status $rc: stopped, not requeued"
+    elif [[ -e $dir/stop ]]; then
+        echo "slurm: stopped by $dir/stop: not requeued"
+    elif job_requeue; then
+        return "$rc"
+    fi
     rm -f "$dir/slurm-$SLURM_JOB_ID.starts"
     return "$rc"
 }

@@ -198,7 +198,7 @@ int draft_close_all(struct draft *d, int rc, struct fault *f)
         rc = comm_agree_all(c, inject_pass(INJECT_CLOSE, f), f);
     close_file_all(d, rc, f);
     d->closed = true;
-    return rc ? rc : comm_agree_all(c, sync_file(d->store, d->tmp, f), f);
+    return rc;
 }
 
 int draft_publish_all(struct draft *d, int rc, struct fault *f)
@@ -207,6 +207,8 @@ int draft_publish_all(struct draft *d, int rc, struct fault *f)
 
     if (!d->closed)
         rc = draft_close_all(d, rc, f);
+    if (!rc)
+        rc = comm_agree_all(c, sync_file(d->store, d->tmp, f), f);
     if (!rc) {
         if (comm_rank(c) == 0)
             rc = file_rename(d->tmp, d->path, f);

@@ -30,6 +30,7 @@ struct store {
     int lock;       /* rank 0: keeps other jobs out while it is open; else -1 */
     bool syncs;     /* the first rank of its node, which syncs files for all of them */
     bool reserve;   /* room on the disk before writing; off in a test only */
+    bool read_back; /* checkpoints before they get their name; off in a bench only */
 };
 
 /* The step of a file name "step-NNNNNN.h5"; -1 for any other name. */
@@ -56,12 +57,12 @@ struct draft {
 int draft_begin_all(struct draft *d, struct store *s, char *path, size_t bytes,
                     struct fault *f);
 int draft_agree_all(struct draft *d, struct fault *f);
-/* Close and sync the file, after which it can be read back under its temporary name
- * (d->tmp); rc as below. */
+/* Close the file, after which it can be read back under its temporary name (d->tmp)
+ * while the disk is still at work on it; rc as below. */
 int draft_close_all(struct draft *d, int rc, struct fault *f);
 /* To be called after draft_begin_all whatever that said, with the agreed outcome so
- * far: give the file its final name if rc == 0 and nothing failed, else remove it;
- * frees d. Returns the agreed outcome. */
+ * far: sync the file and give it its final name if rc == 0 and nothing failed, else
+ * remove it; frees d.  Returns the agreed outcome. */
 int draft_publish_all(struct draft *d, int rc, struct fault *f);
 
 /* Nothing behind the ends of the texts: it is hashed and written.  NULL: all empty. */

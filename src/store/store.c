@@ -254,7 +254,7 @@ static int new_store(struct store **out, struct comm *c, const char *dir,
     if (!s)
         return f->code;
     *s = (struct store){.comm = c, .window = WINDOW, .piece = PIECE, .call = CALL};
-    s->reserve = true;
+    s->reserve = s->read_back = true;
     s->lock = -1;
     s->dir = path_join(dir, "", f);
     s->rollouts = path_join(dir, "rollouts", f);

@@ -1,12 +1,15 @@
 /* bench_store.c - writing a checkpoint and a step file, beside plain parallel pwrite +
- * fsync of as many bytes by the same ranks.  Run under mpirun; the folder to write in
- * is the first argument (default: the current one; a file system in memory says
- * nothing).
+ * fsync of as many bytes by the same ranks; reading a checkpoint.
  *
- * Data are random bits (disks store repeated blocks faster) and the two are measured in
- * turn (disks throttle, neighbours disturb).  A line is
+ *     [mpirun -n N] bench_store [DIR] [MIB]
+ *
+ * DIR is the folder to write in (default: build; a file system in memory says nothing),
+ * MIB the size of the checkpoint (default 96; memory per learner; 1024 says how it is
+ * in earnest).  Data are random bits (disks store repeated blocks faster) and all are
+ * measured in turn (disks throttle, neighbours disturb).  A line is
  *     name seconds seconds_of_pwrite ratio
  * with medians, ratio = plain / ours: 1 is as fast as plain writing, 0.8 the goal.
+ * Files are read from the disk: the system is told to forget what it holds of them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,16 +25,18 @@
 #include "dapo/model.h"
 #include "dapo/random.h"
 #include "dapo/store.h"
+#include "store/rundir.h"
 
-#define ROUNDS 7
-#define N_PARAMS ((int64_t)22 << 20) /* three arrays: 264 MiB */
-#define GROUPS 512 /* by 16 completions of 2000 to 3000 tokens: 165 MB */
+#define ROUNDS 5
+#define GROUPS 128 /* by 16 completions of 2000 to 3000 tokens: 41 MB */
 #define SIZE 16
 
 struct bench {
     struct comm *comm;
     struct store *store;
     const char *dir;
+    int writers;  /* ranks that write */
+    size_t bytes; /* of the file of ours */
     struct checkpoint k;
     struct step_record step;
 };
@@ -59,42 +64,84 @@ static void *noise(struct bench *b, int64_t n, uint64_t seed)
     return x;
 }
 
-/* Every rank writes its share of `bytes`, 4 MiB at a time, and syncs. */
-static double plain(struct bench *b, size_t bytes, const char *data, size_t room)
+/* Every writer writes its share of `bytes`, 4 MiB at a time, and syncs. */
+static int plain_all(struct bench *b, struct fault *f)
 {
+    const char *data = (const char *)b->k.params;
+    size_t share = b->bytes / (size_t)b->writers, n = 4u << 20;
+    size_t room = (size_t)b->k.n_params * sizeof(float) - 2 * n;
     char path[600];
-    int size = comm_size(b->comm), fd;
-    size_t share = bytes / (size_t)size, base = share * (size_t)comm_rank(b->comm);
-    double start;
+    int fd;
 
+    (void)f;
+    if (comm_rank(b->comm) >= b->writers)
+        return 0;
     snprintf(path, sizeof path, "%s/plain.bin", b->dir);
-    comm_barrier_all(b->comm);
-    start = clock_now();
     fd = open(path, O_CREAT | O_WRONLY, 0666);
-    for (size_t done = 0, n; done < share; done += n) {
-        n = share - done < 4u << 20 ? share - done : 4u << 20;
-        if (pwrite(fd, data + done % (room - n), n, (off_t)(base + done)) != (ssize_t)n)
+    for (size_t done = 0; done < share; done += n) {
+        /* The second time round from another place: no block repeats. */
+        const char *from = data + done % room + done / room * 52;
+
+        n = share - done < n ? share - done : n;
+        if (pwrite(fd, from, n, (off_t)(share * (size_t)comm_rank(b->comm) + done)) !=
+            (ssize_t)n)
             die(b, strerror(errno));
     }
     if (fsync(fd) || close(fd))
         die(b, strerror(errno));
-    comm_barrier_all(b->comm);
-    start = clock_now() - start;
-    if (comm_rank(b->comm) == 0)
-        unlink(path);
-    return start;
+    return 0;
 }
-
-typedef int work_all(struct bench *b, struct fault *f);
 
 static int checkpoint_all(struct bench *b, struct fault *f)
 {
+    b->store->read_back = true;
     return store_checkpoint_all(b->store, &b->k, f);
+}
+
+static int unread_all(struct bench *b, struct fault *f)
+{
+    b->store->read_back = false;
+    return store_checkpoint_all(b->store, &b->k, f);
+}
+
+static int restore_all(struct bench *b, struct fault *f)
+{
+    return store_checkpoint_read_all(b->store, 1, &b->k, f);
 }
 
 static int step_all(struct bench *b, struct fault *f)
 {
     return store_step_all(b->store, &b->step, f);
+}
+
+struct trial {
+    const char *name;
+    int (*work_all)(struct bench *b, struct fault *f);
+    double seconds[ROUNDS];
+};
+
+/* What the system holds of a file is forgotten, so that reading it is reading. */
+static void forget(const char *path)
+{
+    int fd = open(path, O_RDONLY);
+
+    if (fd >= 0) {
+        posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+        close(fd);
+    }
+}
+
+static double run_all(struct bench *b, const struct trial *t)
+{
+    struct fault f = FAULT_INIT;
+    double start;
+
+    comm_barrier_all(b->comm);
+    start = clock_now();
+    if (t->work_all(b, &f))
+        die(b, f.text);
+    comm_barrier_all(b->comm);
+    return clock_now() - start;
 }
 
 static int by_value(const void *a, const void *b)
@@ -110,40 +157,40 @@ static double median(double *x)
     return x[ROUNDS / 2];
 }
 
-static void measure(struct bench *b, const char *name, const char *file, work_all *work)
+/* The trials in turn; the first is plain_all, the others leave or need `file`. */
+static void measure_all(struct bench *b, const char *file, struct trial *t, int n)
 {
-    double ours[ROUNDS], raw[ROUNDS], a, c;
-    char path[600], *data = (char *)b->k.params;
-    size_t room = (size_t)N_PARAMS * sizeof(float);
-    struct fault f = FAULT_INIT;
+    char path[600], raw[600];
     struct stat st = {0};
+    double base;
 
     snprintf(path, sizeof path, "%s/%s", b->dir, file);
-    for (int r = -1; r < ROUNDS; r++) { /* -1 finds the size and warms up */
-        double start;
-
-        comm_barrier_all(b->comm);
-        start = clock_now();
-        if (work(b, &f))
-            die(b, f.text);
-        comm_barrier_all(b->comm);
-        start = clock_now() - start;
-        if (stat(path, &st))
-            die(b, strerror(errno));
-        comm_barrier_all(b->comm);
-        if (comm_rank(b->comm) == 0)
-            unlink(path);
-        if (r < 0)
-            continue;
-        ours[r] = start;
-        raw[r] = plain(b, (size_t)st.st_size, data, room);
-    }
-    a = median(ours);
-    c = median(raw);
+    snprintf(raw, sizeof raw, "%s/plain.bin", b->dir);
+    run_all(b, &t[1]); /* finds the size and warms up */
+    if (stat(path, &st))
+        die(b, strerror(errno));
+    b->bytes = (size_t)st.st_size;
+    for (int r = 0; r < ROUNDS; r++)
+        for (int i = 0; i < n; i++) {
+            comm_barrier_all(b->comm);
+            if (comm_rank(b->comm) == 0 && t[i].work_all != restore_all)
+                unlink(path); /* replacing a file costs its removal */
+            forget(path);
+            t[i].seconds[r] = run_all(b, &t[i]);
+            if (comm_rank(b->comm) == 0)
+                unlink(raw);
+        }
+    base = median(t[0].seconds);
     if (comm_rank(b->comm) == 0)
-        printf("%-17s %8.4f s %8.4f s ratio %.2f (%.1f MB, %d ranks, %.0f MB/s)\n",
-               name, a, c, c / a, (double)st.st_size / 1e6, comm_size(b->comm),
-               (double)st.st_size / 1e6 / a);
+        unlink(path);
+    for (int i = 1; i < n && comm_rank(b->comm) == 0; i++) {
+        double s = median(t[i].seconds);
+
+        printf("%-17s %8.4f s %8.4f s ratio %.2f (%.1f MB, %d ranks, %d write, %.0f "
+               "MB/s)\n",
+               t[i].name, s, base, base / s, (double)b->bytes / 1e6, comm_size(b->comm),
+               b->writers, (double)b->bytes / 1e6 / s);
+    }
 }
 
 static void make_groups(struct bench *b, struct group **groups)
@@ -200,33 +247,52 @@ static void make_metrics(struct metric *m, int n)
     }
 }
 
+static void bench_all(struct bench *b)
+{
+    struct trial checkpoint[] = {{"plain", plain_all, {0}},
+                                 {"store_checkpoint", checkpoint_all, {0}},
+                                 {"  restored", restore_all, {0}},
+                                 {"  not read back", unread_all, {0}}};
+    struct trial step[] = {{"plain", plain_all, {0}}, {"store_step", step_all, {0}}};
+
+    b->writers = comm_learners(b->comm);
+    measure_all(b, "checkpoints/step-000001.h5", checkpoint, 4);
+    b->writers = comm_size(b->comm);
+    measure_all(b, "rollouts/step-000001.h5", step, 2);
+}
+
 int main(int argc, char **argv)
 {
     static struct group *groups[GROUPS];
     static struct metric metrics[80];
     struct bench b = {0};
     struct fault f = FAULT_INIT;
+    int64_t n, mib;
     char dir[500];
 
     comm_open_all(&b.comm, &argc, &argv);
     snprintf(dir, sizeof dir, "%s/bench_store.run", argc > 1 ? argv[1] : "build");
     b.dir = dir;
+    mib = argc > 2 ? strtoll(argv[2], NULL, 10) : 96;
+    if (mib < 48 || mib > 100000)
+        die(&b, "want DIR and MIB, 48 to 100000");
+    n = (mib << 20) / 3 / (int64_t)sizeof(float);
     if (comm_split_all(b.comm, comm_size(b.comm) > 1 ? comm_size(b.comm) - 1 : 1, &f) ||
         store_open_all(&b.store, b.comm, dir, &f))
         die(&b, f.text);
-    b.k = (struct checkpoint){.step = 1, .n_params = N_PARAMS, .config = ""};
-    b.k.params = noise(&b, N_PARAMS, 1 + (uint64_t)comm_rank(b.comm));
+    b.k = (struct checkpoint){
+        .step = 1, .n_params = n, .previous_updates = -1, .config = ""};
+    b.k.params = noise(&b, n, 1 + (uint64_t)comm_rank(b.comm));
     if (comm_learns(b.comm)) {
-        b.k.moment1 = noise(&b, N_PARAMS, 2);
-        b.k.moment2 = noise(&b, N_PARAMS, 3);
+        b.k.moment1 = noise(&b, n, 2);
+        b.k.moment2 = noise(&b, n, 3);
     }
     make_groups(&b, groups);
     make_metrics(metrics, 80);
     b.step.step = 1;
     b.step.n_metrics = 80;
     b.step.metrics = metrics;
-    measure(&b, "store_checkpoint", "checkpoints/step-000001.h5", checkpoint_all);
-    measure(&b, "store_step", "rollouts/step-000001.h5", step_all);
+    bench_all(&b);
     if (comm_rank(b.comm) == 0)
         clean(dir);
     store_close_all(b.store);

@@ -1,24 +1,12 @@
 #!/usr/bin/env bash
 # slurm/dapo_demo.sh on a throw-away cluster of two nodes: USR1 to the ranks in mid-run
 # ends in a clean save, the job requeues itself and goes on, and the final weights are
-# bit for bit those of a run that nothing disturbed (invariant 6).  Then a job whose
-# ranks are cancelled stays cancelled, and one that fails is not requeued.
+# bit for bit those of a run that nothing disturbed (invariant 6).  So are those of a job
+# of which a rank is killed.  A job whose ranks are cancelled stays cancelled, and one that
+# fails is not requeued.
 . tests/cli/lib.sh
-mini=${MINI_SLURM:-../shared/mini-slurm}
-for tool in "$mini" munged slurmctld slurmd unshare; do
-    if ! command -v "$tool" >/dev/null || ((EUID)); then
-        echo "skipped: $name: $tool is missing or this is not root (slurmctld slurmd" \
-            "slurm-client munge slurm-wlm-basic-plugins, MINI_SLURM=script)"
-        exit 77
-    fi
-done
-
-chmod a+x "$tmp" # munged wants its socket within reach
-"$mini" start "$tmp/cluster" --nodes 2 --cpus 4 --gpus 0 >"$tmp/start" 2>&1 ||
-    die "no cluster: $(cat "$tmp/start")"
-trap '"$mini" stop "$tmp/cluster" >/dev/null 2>&1 || true; rm -rf "$tmp"' EXIT
-# shellcheck source=/dev/null
-. "$tmp/cluster/env.sh"
+. tests/long/cluster.sh
+cluster 2
 
 tiny_model "$tmp/m"
 cat >"$tmp/job.ini" <<X
@@ -51,25 +39,11 @@ lr = 0.001
 updates_per_step = 2
 X
 
-# state JOB: what Slurm says of it.  until_true COMMAND...: wait a minute for it.
-state() {
-    squeue -h -t all -j "$1" -o %T
-}
-until_true() {
-    local end=$((SECONDS + 60))
-    until "$@"; do
-        ((SECONDS < end)) || die "in vain: $* (job: $(state "$job"), log: $(tail -n 20 "$log"))"
-        sleep 0.2
-    done
-    checks=$((checks + 1))
-}
 submit() { # RUN ARGUMENTS...: job.ini as run RUN
     log=$tmp/$1.log
     job=$(sbatch --parsable --output="$log" slurm/dapo_demo.sh "$tmp/job.ini" \
         --set "run.name=$1" "${@:2}")
 }
-ended() { [[ $(state "$job") == "$1" ]]; }
-says() { grep -qE -- "$1" "$log" 2>/dev/null; }
 weights() { # RUN: the newest checkpoint's, as a model directory
     "$dapo" export "$tmp/runs/$1" "$tmp/$1-weights" >/dev/null
     cat "$tmp/$1-weights/model.safetensors" >"$tmp/$1.weights"
@@ -92,6 +66,15 @@ says ' start 2' && die 'the undisturbed run was disturbed'
 weights calm
 weights disturbed
 same "$tmp/calm.weights" "$tmp/disturbed.weights"
+
+submit killed
+until_true says ' step=6 '
+kill -KILL "$(pgrep -f "^bin/dapo train $tmp/job.ini --set run.name=killed" | tail -n 1)"
+until_true says 'slurm: exit status 1[34].: a rank was killed'
+until_true says "slurm: job $job, start 2, "
+until_true ended COMPLETED
+weights killed
+same "$tmp/calm.weights" "$tmp/killed.weights"
 
 submit cancelled --set run.steps=4000
 until_true says ' step=2 '
