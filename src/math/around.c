@@ -127,7 +127,7 @@ static bool only_words(const struct parser *p, int k, const char *words)
 static void last_remark(struct parser *p)
 {
     static const char of_all[] =
-        "for all any every each real reals number numbers value "
+        "for all any every each some real reals number numbers value "
         "values of positive integer integers natural x";
     static const char of_where[] =
         "where with is are a an the any arbitrary real integer integers constant "
@@ -143,7 +143,7 @@ static void last_remark(struct parser *p)
         if (depth || (t->kind != T_WORD && t->kind != T_FORALL))
             continue;
         all = token_is(p, t, "for") && t[1].kind == T_WORD &&
-              token_in(p, t + 1, "all any every each");
+              token_in(p, t + 1, "all any every each some integer integers");
         all |= token_is(p, t, "\\forall");
         where = token_in(p, t, "where with");
         if (!(reason || (all && only_words(p, k + 1, of_all)) ||

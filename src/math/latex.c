@@ -118,6 +118,7 @@ static const struct {
     {"varnothing", TO, "\\emptyset"},
     {"infin", TO, "\\infty"},
     {"infinity", TO, "\\infty"},
+    {"AA", TO, "\\text{angstrom}"},
     {"degree", TO, "^\\circ"},
     {"degrees", TO, "^\\circ"},
     {"textdegree", TO, "^\\circ"},

@@ -194,6 +194,7 @@ static bool unit_letters(struct lexer *l, size_t n)
     size_t k = n;
     bool behind = after(l, T_NUMBER) || after(l, T_RBRACE) || after(l, T_CLOSE) ||
                   after(l, T_DIV) || after(l, T_TIMES) ||
+                  (l->p->n_tok > 2 && after(l, T_LBRACE)) ||
                   (l->p->n_tok > 1 && (after(l, T_SYMBOL) || after(l, T_WORD)));
 
     if (!behind)

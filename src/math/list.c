@@ -265,14 +265,17 @@ static const struct node *pair(struct parser *p, int base, int from)
     return b ? negate(p, b) : NULL;
 }
 
-/* "3 hours and 20 minutes": two parts of one value; NULL if they aren't. */
+/* "3 hours and 20 minutes", "3 hours, 20 minutes": two parts of one value; NULL if they
+ * aren't. */
 static const struct node *one_value(struct parser *p, int base)
 {
     const struct node *a = p->stack[base], *b = p->stack[base + 1];
 
-    if (p->sep[base + 1] != SEP_AND || a->kind != NODE_QUANTITY ||
-        b->kind != NODE_QUANTITY || a->u.unit->power[UNIT_COUNT] ||
-        a->u.unit->degrees || b->u.unit->degrees ||
+    if ((p->sep[base + 1] != SEP_AND &&
+         (p->sep[base + 1] != SEP_COMMA || a->kind != NODE_QUANTITY ||
+          !a->u.unit->power[UNIT_TIME])) ||
+        a->kind != NODE_QUANTITY || b->kind != NODE_QUANTITY ||
+        a->u.unit->power[UNIT_COUNT] || a->u.unit->degrees || b->u.unit->degrees ||
         mpq_cmp(a->u.unit->factor, b->u.unit->factor) <= 0)
         return NULL;
     return add_quantities(p, a, b);

@@ -62,9 +62,27 @@ static bool same_currency(const struct unit *a, const struct unit *b)
     return !a->power[UNIT_CURRENCY] || !strcmp(x, y);
 }
 
+/* \$18 a day, of which the other says \$18. */
+static bool is_rate_of(const struct unit *rate, const struct unit *u)
+{
+    size_t n = strlen(u->name);
+
+    for (int i = 0; i < UNIT_BASES; i++)
+        if (u->power[i] != (i == UNIT_CURRENCY))
+            return false;
+    return rate->power[UNIT_TIME] == -1 && !strncmp(rate->name, u->name, n) &&
+           rate->name[n] == '/';
+}
+
 static enum fit unit_fit(const struct unit *a, const struct unit *b)
 {
-    if (is_counted(a) && is_counted(b))
+    if (is_counted(a) && is_counted(b)) {
+        bool sizes = is_generic(a) && is_generic(b);
+
+        return sizes && a->power[UNIT_COUNT] != b->power[UNIT_COUNT] ? FIT_NONE
+                                                                     : FIT_FORGIVEN;
+    }
+    if (is_rate_of(a, b) || is_rate_of(b, a))
         return FIT_FORGIVEN;
     if (is_generic(a) || is_generic(b))
         return (is_generic(a) ? generic_fits(a, b) : generic_fits(b, a)) ? FIT_FORGIVEN

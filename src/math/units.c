@@ -9,7 +9,8 @@ enum { UNIT_NAME = 64, MAX_WORDS = 12 };
 /* Words that are part of a sentence rather than of a unit. */
 static const char stop_words[] =
     "if where when for with such that is are and or the then so because since which as "
-    "mod divided times plus minus equals by squared cubed factorial dozen 当 其中 则";
+    "mod divided times plus minus equals by squared cubed factorial dozen out 当 其中 "
+    "则";
 
 bool unit_known(const char *s, size_t n)
 {
@@ -164,6 +165,10 @@ static int table_unit(const struct parser *p, bool letters, const struct unit_ro
 
     if (!is_word(t) && !letter)
         return 0;
+    if (token_is(p, t, "mm") && token_is(p, peek_at(p, k + 1), "Hg")) {
+        *r = unit_find("torr", 4, true, power);
+        return k + 2;
+    }
     *r = unit_find(p->s + t->at, t->len, t->flags & F_TEXT || letter, &prefix);
     *power += prefix;
     if (!*r || (t->kind == T_FN && peek_at(p, k + 1)->kind == T_OPEN))
@@ -318,8 +323,8 @@ static bool counted(struct making *k)
     while (is_word(peek(p)) && !token_in(p, peek(p), stop_words) && words < MAX_WORDS) {
         const struct token *t = peek(p);
 
-        if (token_in(p, t, "square cubic")) {
-            power = token_in(p, t, "square") ? 2 : 3;
+        if (token_in(p, t, "square sq cubic cu")) {
+            power = token_in(p, t, "square sq") ? 2 : 3;
         } else {
             if (k->n_name)
                 add_name(k, " ", 1);
@@ -330,8 +335,12 @@ static bool counted(struct making *k)
         while (at_kind(p, T_DOT) && peek(p)->flags & F_TEXT)
             p->at++;
     }
-    if (words)
+    if (words && is_word(peek(p)) && token_in(p, peek(p), "squared cubed")) {
+        power *= token_in(p, peek(p), "squared") ? 2 : 3;
+        p->at++;
+    } else if (words) {
         power *= exponent(p);
+    }
     k->u->power[UNIT_COUNT] = (int8_t)(power > 9 || power < -9 ? 1 : power);
     return words > 0;
 }
@@ -347,10 +356,15 @@ static void skip_words(struct parser *p)
     }
 }
 
+static bool per_cent(const struct parser *p)
+{
+    return token_is(p, peek(p), "per") && token_is(p, peek_at(p, 1), "cent");
+}
+
 void skip_rate(struct parser *p)
 {
-    if (at_kind(p, T_WORD) &&
-        token_in(p, peek(p), "per each apiece total altogether 每 共"))
+    if (at_kind(p, T_WORD) && !per_cent(p) &&
+        token_in(p, peek(p), "per each every apiece total altogether 每 共"))
         skip_words(p);
 }
 
@@ -453,6 +467,10 @@ const struct unit *parse_unit(struct parser *p)
     if (t->kind == T_CURRENCY) {
         p->at++;
         return unit_currency(p, id);
+    }
+    if (per_cent(p)) {
+        p->at += 2;
+        return unit_percent(p);
     }
     if ((!is_word(t) && !speed(p) && !ohm(p) && !prefix_mark(p, &power) &&
          !text_fraction(p)) ||

@@ -1,5 +1,6 @@
 /* wording.c - answers in words: "even", "Thursday", (B), "no solution". */
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -73,13 +74,20 @@ static bool is_infinitely_many(const char *w)
                     strlen(w));
 }
 
+static bool is_nowhere(const char *w)
+{
+    return !strcmp(w, "does not exist") || !strcmp(w, "the limit does not exist") ||
+           !strcmp(w, "limit does not exist");
+}
+
 /* Chinese, and longer ways of saying it, as the plain word; else as it is. */
 static const char *plain_words(const char *w)
 {
-    return is_infinitely_many(w)                    ? "infinitely many"
-           : !strcmp(w, "是")                       ? "yes"
-           : !strcmp(w, "否") || !strcmp(w, "不是") ? "no"
-                                                    : w;
+    return is_infinitely_many(w)                                   ? "infinitely many"
+           : in_words("dne 不存在", w, strlen(w)) || is_nowhere(w) ? "dne"
+           : !strcmp(w, "是")                                      ? "yes"
+           : !strcmp(w, "否") || !strcmp(w, "不是")                ? "no"
+                                                                   : w;
 }
 
 static const struct node *named_set(struct math *m, const char *name)
@@ -91,11 +99,34 @@ static const struct node *named_set(struct math *m, const char *name)
     return a;
 }
 
+/* "eighteen dollars": read as 18 dollars; NULL if it isn't that. */
+static const struct node *counted_words(struct math *m, const char *w)
+{
+    char text[MAX_WORDS];
+
+    for (const char *s = w; (s = strchr(s, ' ')) != NULL; s++) {
+        const char *first = tree_name(m, w, (size_t)(s - w));
+        const struct node *n = first ? words_number(m, first) : NULL;
+        bool whole = n && !mpz_cmp_ui(mpq_denref(n->u.number.q), 1);
+        int k;
+
+        if (!whole || words_number(m, s + 1))
+            continue;
+        k = gmp_snprintf(text, sizeof text, "%Zd\\text{%s}", mpq_numref(n->u.number.q),
+                         s);
+        n = k < (int)sizeof text ? math_parse(m, text) : NULL;
+        m->over = false;
+        return n && n->kind == NODE_QUANTITY ? n : NULL;
+    }
+    return NULL;
+}
+
 const struct node *words_meaning(struct math *m, const struct node *a)
 {
     const char *w = a->u.name;
     const struct node *number = words_number(m, w);
 
+    number = number ? number : counted_words(m, w);
     if (number)
         return number;
     if (is_no_solution(w))
