@@ -108,9 +108,15 @@ echo "invariant 6: resuming equals not stopping, on the same and on other ranks"
 run halves 3 --set run.steps=1
 run halves 3 --set run.steps=3
 compare trained,tokens,ledger,weights,metrics "$runs/three" "$runs/halves"
-run moved 3 --set run.steps=2
-run moved 5
-compare trained,tokens,ledger,weights "$runs/three" "$runs/moved"
+run four 4 --set run.steps=2
+for ranks in 3 4 7; do # 2, 3 and 6 replicas
+    cp -r "$runs/four" "$runs/moved$ranks"
+    run "moved$ranks" $ranks
+    compare trained,tokens,ledger,weights "$runs/three" "$runs/moved$ranks"
+done
+cp -r "$runs/four" "$runs/split"
+run split 5 --set ranks.learners=2 --set optimizer.microbatch_tokens=300
+compare trained,tokens,ledger,near "$runs/three" "$runs/split"
 run back 3
 run back 2 --resume 1
 compare trained,tokens,ledger,weights "$runs/three" "$runs/back"

@@ -31,7 +31,10 @@ state() {
 until_true() {
     local end=$((SECONDS + ${PATIENCE:-60}))
     until "$@"; do
-        ((SECONDS < end)) || die "in vain: $* (job: $(state "$job"), log: $(tail -n 20 "$log"))"
+        ((SECONDS < end)) || die "in vain: $* (job: $(state "$job"), log: $(
+            grep "^slurm" "$log"
+            tail -n 5 "$log"
+        ))"
         sleep 0.2
     done
     checks=$((checks + 1))
