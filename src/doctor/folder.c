@@ -25,7 +25,11 @@ static void nearest(const char *dir, char *out, size_t n)
 {
     struct stat st;
 
-    snprintf(out, n, "%s", *dir ? dir : ".");
+    int len = (int)strlen(dir);
+
+    while (len > 1 && dir[len - 1] == '/')
+        len--;
+    snprintf(out, n, "%.*s", len ? len : 1, len ? dir : ".");
     while (stat(out, &st) || !S_ISDIR(st.st_mode)) {
         char *slash;
 

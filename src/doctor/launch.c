@@ -7,7 +7,7 @@
 
 #include "doctor/report.h"
 
-#define SHORT_TIME 600.0 /* s that a job should have left */
+#define SHORT_TIME 300.0 /* s that a job should have left */
 
 /* Processes that Slurm has started, or would start for this allocation; 0: no Slurm.
  * Below mpirun, which starts its daemons by srun, a step's number is theirs. */
@@ -51,7 +51,10 @@ static bool same_major(const char *a, const char *b)
 
 static void check_srun(struct report *r)
 {
-    char *argv[] = {"sh", "-c", "srun --mpi=list 2>&1 | tr -s ' \\t\\n' ' '", NULL};
+    char *argv[] = {"sh", "-c",
+                    "srun --mpi=list 2>&1 | tr -s ' \\t\\n' ' ' | "
+                    "sed 's/^.*are\\.\\.\\. *//; s/ *$//'",
+                    NULL};
     char text[512];
 
     if (!r->site.slurm_job || r->how != DOCTOR_FULL || comm_rank(r->comm) != 0)

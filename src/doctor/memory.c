@@ -87,7 +87,7 @@ void check_memory_all(struct report *r)
 {
     struct memory x = {.free = memory_free(), .ranks = 1};
     MPI_Comm node = node_of_all(r->comm);
-    char need[32], has[32];
+    char need[32], has[32], text[256];
 
     x.need = comm_rank(r->comm) < r->job->learners ? r->job->learn_bytes
                                                    : r->job->roll_bytes;
@@ -99,17 +99,18 @@ void check_memory_all(struct report *r)
     worst_all(r->comm, x.need - x.free, &x, sizeof x);
     size_text(x.need, need);
     size_text(x.free, has);
+    snprintf(text, sizeof text, "%d rank%s of %s need%s up to %s, and %s are free",
+             x.ranks, x.ranks > 1 ? "s" : "", x.host, x.ranks > 1 ? "" : "s", need,
+             has);
     if (!r->job->given || r->job->broken)
         say_ok(r, "memory", "%s free on %s", has, x.host);
     else if (x.need > x.free)
         say_warning(r, "memory",
                     "fewer ranks a node, lower optimizer.microbatch_tokens or "
                     "rollout.kv_tokens (dapo plan), --mem=0",
-                    "%d ranks of %s need up to %s, and %s are free", x.ranks, x.host,
-                    need, has);
+                    "%s", text);
     else
-        say_ok(r, "memory", "%d rank%s of %s need up to %s, and %s are free", x.ranks,
-               x.ranks > 1 ? "s" : "", x.host, need, has);
+        say_ok(r, "memory", "%s", text);
 }
 
 /* -- limits ------------------------------------------------------------------------ */

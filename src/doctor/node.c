@@ -91,7 +91,8 @@ void check_cpus_all(struct report *r)
                     "start fewer ranks, or give each more (--cpus-per-task); "
                     "ranks that share one wait for each other",
                     "%s", text);
-    else if (r->job->given && r->site.slurm_job && 2 * used <= x.node)
+    else if (r->how != DOCTOR_START && r->job->given && r->site.slurm_job &&
+             2 * used <= x.node)
         say_warning(r, "cpus", "raise ranks.threads, or ask for fewer processors",
                     "%s: most are paid for and idle", text);
     else

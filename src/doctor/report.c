@@ -28,7 +28,7 @@ static void say(struct report *r, const char *level, const char *what,
     tame(text);
     if (r->how == DOCTOR_START) {
         if (remedy)
-            log_line(LOG_WARN, "%s: %s: %s", what, text, remedy);
+            log_line(LOG_WARN, "%s: %s; %s", what, text, remedy);
         return;
     }
     printf("%-8s %-10s %s%s%s\n", level, what, text, remedy ? " -- " : "",
@@ -77,7 +77,7 @@ void say_failure(struct report *r, enum fault_code code, const char *what,
     if (r->how != DOCTOR_START) /* there it is the run's last sentence */
         say(r, "failure", what, remedy, text);
     if (!r->failures++)
-        fault_set(&r->first, code, "%s: %s: %s", what, text, remedy);
+        fault_set(&r->first, code, "%s: %s; %s", what, text, remedy);
 }
 
 /* -- the clock over each test ------------------------------------------------------ */

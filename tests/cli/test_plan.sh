@@ -48,6 +48,13 @@ has '^rollout rank +1.02 MiB'
 # 65,536 + 80 * 6 + 24 * (104 + 40 + 8 * 48) = 78,688.
 has '^step file +76.84 KiB'
 has '^checkpoint +1.30 MiB' # 12 * 25,888 + 2^20
+# 100 step files and 3 checkpoints kept, one more while a new one is written; with those of
+# every 20th step 9 of them, and 11 where all are kept.
+has '^run on disk +12.69 MiB'
+ok "$dapo" plan "$tmp/job.ini" --set run.keep_every=20
+has '^run on disk +19.17 MiB'
+ok "$dapo" plan "$tmp/job.ini" --set run.keep=0
+has '^run on disk +21.76 MiB'
 
 # One rank is both: 4,422,528 + 442,368 + 413,568 + 8 * 24 * 48 = 5,287,680.
 ok "$dapo" plan "$tmp/job.ini" --ranks 1

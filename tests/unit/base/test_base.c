@@ -63,6 +63,17 @@ static void fault_text_is_one_safe_line(void)
     CHECK_TEXT(fault_text(78), "the configuration is wrong");
 }
 
+static void sizes_have_units(void)
+{
+    char text[32];
+
+    CHECK_TEXT(size_text(0, text), "0.00 B");
+    CHECK_TEXT(size_text(1023, text), "1023.00 B");
+    CHECK_TEXT(size_text(1536, text), "1.50 KiB");
+    CHECK_TEXT(size_text(3221225472.0, text), "3.00 GiB");
+    CHECK_TEXT(size_text(1152921504606846976.0, text), "1024.00 PiB");
+}
+
 static void products_of_sizes_are_checked(void)
 {
     size_t out = 1;
@@ -107,4 +118,5 @@ static void trainable_looks_at_integers(void)
 
 CASES(CASE(philox_known_answers), CASE(uniform_is_uniform), CASE(uses_never_meet),
       CASE(fault_text_is_one_safe_line), CASE(products_of_sizes_are_checked),
-      CASE(files_publish_whole), CASE(trainable_looks_at_integers));
+      CASE(sizes_have_units), CASE(files_publish_whole),
+      CASE(trainable_looks_at_integers));
