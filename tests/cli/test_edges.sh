@@ -19,7 +19,8 @@ run() {
 # step RUN NUMBER WHAT VALUE: an attribute or a metric of a step's file.
 step() {
     local got
-    got=$("$python" - "$runs/$1/rollouts/step-00000$2.h5" "$3" <<'END'
+    got=$(
+        "$python" - "$runs/$1/rollouts/step-00000$2.h5" "$3" <<'END'
 import sys, h5py
 with h5py.File(sys.argv[1]) as f:
     what = sys.argv[2]
