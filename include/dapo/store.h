@@ -110,8 +110,10 @@ struct checkpoint {
 /* Write checkpoints/step-NNNNNN.h5, then checkpoints/latest, a line with its name.
  * Learners (rank 0 while there are no roles) write slices of their arrays, each piece
  * of 4 MiB under an XXH3; all else is rank 0's, under a checksum of its own.  The
- * closed file is read back against them before it gets its name.  The bytes don't
- * depend on the number of learners. */
+ * closed file is read back against them before it gets its name, from what the system
+ * holds of it and while the disk is at work on it: that finds what went wrong on the
+ * way into the file; a disk that loses what it took is found out on resume.  The bytes
+ * don't depend on the number of learners. */
 int store_checkpoint_all(struct store *s, const struct checkpoint *k, struct fault *f);
 /* Step of the newest complete checkpoint; -1 if there is none.  Newest is the one
  * written last (they carry serial numbers), not the one of the highest step: after

@@ -62,7 +62,7 @@ watched carried --set run.save_every=5 --set admission.surplus=resume
 level carried
 
 echo "a whole life under the sanitizers"
-make -s -C "$root" MODE=asan build/asan/dapo || die "no build under the sanitizers"
+make -s -C "$root" MODE=asan build/asan/dapo >/dev/null || die "no build under the sanitizers"
 dapo=$root/build/asan/dapo
 # Open MPI keeps what it once took and unloads the code that did, so no suppression could
 # name it: leaks don't end a rank, and only those are counted that our code allocated.

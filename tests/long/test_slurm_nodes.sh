@@ -35,6 +35,8 @@ follow() {
     log=$tmp/$1.log job=${!name}
 }
 started() { says "slurm: job $job, start $1, "; }
+requeues() { grep -c "slurm: job $job requeued" "$log" || true; }
+requeued_again() { (($(requeues) > before)); }
 # finished RUN LIKE WHAT: the job is done, and its run is as that one.
 finished() {
     until_true ended COMPLETED
@@ -56,7 +58,7 @@ hung() {
 }
 all=trained,tokens,ledger,weights
 
-calm calm4 4 30 # 4 ranks; 6 and 3 ranks train the same bits
+calm calm4 4 40 # 6 and 3 ranks train the same bits
 calm calm8 8 30
 
 echo "the time limit, reached for real: by a job that stops in time, and by one that hangs"
@@ -85,27 +87,40 @@ until_true says "slurm: job $job requeued"
 until_true started 2
 finished asked calm8 $all,metrics
 
-echo "another number of nodes after each requeue, another job at the end"
-job_file moved 30
+# Between two starts it is told where to end.
+follow limited
+before=$(requeues)
+PATIENCE=120 until_true requeued_again
+says 'stopped before its time is up after step [0-9]+, checkpoint saved' || die "$(cat "$log")"
+steps=$(($(sed -n 's/.*before its time is up after step \([0-9]*\),.*/\1/p' "$log" | tail -n 1) + 2))
+job_file limited $steps
+
+echo "another number of nodes after a requeue, of ranks too in the jobs after that"
+# stopped: the job saves; it waits to start again.
+stopped() {
+    scancel -s USR1 -b "$job"
+    until_true ended PENDING
+}
+job_file moved 40
 submit moved -N 2 -n 4 --ntasks-per-node=2
-until_true says ' step=3 '
-scancel -s USR1 -b "$job"
-until_true ended PENDING
+until_true says ' step=2 '
+stopped
+# The number of tasks stays that of the submission, whatever is said of it now.
 scontrol update jobid="$job" NumNodes=3-3 NumTasks=6
-until_true says "start 2, 6 ranks on node\[1-3\]"
+until_true says "start 2, 4 ranks on node\[1-3\]"
+until_true says 'nodes=3 '
+stopped
+scancel "$job"
+submit moved -N 3 -n 6 --ntasks-per-node=2 --open-mode=append
+until_true says "start 1, 6 ranks on node\[1-3\]"
 until_true says 'replicas=5 '
-scancel -s USR1 -b "$job"
-until_true ended PENDING
+stopped
 scancel "$job"
 submit moved -N 1 -n 3 --ntasks-per-node=3 --open-mode=append
 until_true says "start 1, 3 ranks on node"
 finished moved calm4 $all
 
 follow limited
-until_true says 'stopped before its time is up after step [0-9]+, checkpoint saved'
-until_true says "slurm: job $job requeued"
-steps=$(($(sed -n 's/.*before its time is up after step \([0-9]*\),.*/\1/p' "$log") + 2))
-job_file limited $steps
 calm calm2 2 $steps
 finished limited calm2 $all,metrics
 follow hanging
@@ -120,7 +135,7 @@ finished hanging calm6 $all,metrics
 phases=(generate:3:30 deliver:2:2 learn:0:3 publish:1:3 step_file:3:2 checkpoint:0:2)
 echo "a node crashes, the batch script's and another, in: ${phases[*]%%:*}"
 start=1 n=0
-job_file crashed 30 "${phases[0]}:hang"
+job_file crashed 40 "${phases[0]}:hang"
 submit crashed -N 2 -n 4 --ntasks-per-node=2
 for which in batch other; do
     for ((i = 0; i < ${#phases[@]}; i++)); do
@@ -129,7 +144,7 @@ for which in batch other; do
         start=$((start + 1)) n=$((n + 1))
         next=${phases[n % ${#phases[@]}]}:hang
         ((n < 2 * ${#phases[@]})) || next=
-        job_file crashed 30 "$next"
+        job_file crashed 40 "$next"
         node=$(squeue -h -j "$job" -o %B)
         [[ $which == batch ]] || node=$(scontrol show hostnames "$(squeue -h -j "$job" -o %N)" |
             grep -vx "$node" | head -n 1)
@@ -143,7 +158,7 @@ for which in batch other; do
     done
 done
 finished crashed calm4 $all,metrics
-redone=$(($(grep -c ' step=[0-9]* acc=' "$log") - 30))
+redone=$(($(grep -c ' step=[0-9]* acc=' "$log") - 40))
 echo "$n crashes of a node: $redone finished steps done again"
 ((redone <= n)) || die "a crash cost more than a step"
 passed
