@@ -1,9 +1,13 @@
 # Makefile of dapo.  `make help` lists the targets.
 #
-# config.mk (not in the repository; env/*.example.mk are examples) sets what differs on a
+# env/site.sh (not in the repository; env/*.example.sh are examples) sets what differs on a
 # cluster: CC, MPICC, MPIRUN, PKG_CONFIG, HDF5_CFLAGS, HDF5_LIBS, PMIX_CFLAGS, PMIX_LIBS,
-# FLINT, CFLAGS_ARCH, CFLAGS, LDLIBS, PYTHON.  Where it exists, `make deps` installs nothing.
--include config.mk
+# FLINT, CFLAGS_ARCH, CFLAGS, LDLIBS, PYTHON.  Where it is, `make deps` installs nothing.
+ifneq ($(wildcard env/site.sh),)
+ifndef DAPO_SITE
+$(error run `. env/site.sh` first (it sets DAPO_SITE))
+endif
+endif
 
 MODE ?= release
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
@@ -69,7 +73,7 @@ bin/dapo: $(B)/dapo
 	@ln -sfn ../$(B)/dapo $@
 
 deps: ## install missing packages (Debian)
-	@$(if $(wildcard config.mk),:,env/debian.sh)
+	@$(if $(DAPO_SITE),:,env/debian.sh)
 
 demo: deps ## install, build, train a small model, report
 	@$(MAKE) --no-print-directory -j$(shell nproc) all

@@ -5,7 +5,7 @@
 #   env/debian.sh --list    the packages, one a line
 #
 # `make deps` runs it before `make demo` and `make check`.  Elsewhere, and with modules or
-# Spack, a config.mk says where things are and nothing is installed: see env/*.example.mk.
+# Spack, env/site.sh says where things are and nothing is installed: see env/*.example.sh.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -64,7 +64,7 @@ case ${1-} in
 --list) printf '%s\n' "${packages[@]}" ;;
 '')
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-        echo "not a Debian system: write a config.mk, see env/*.example.mk" >&2
+        echo "not a Debian system: write env/site.sh, see env/*.example.sh" >&2
         exit 1
     fi
     install_packages

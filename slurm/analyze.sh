@@ -15,6 +15,7 @@
 #SBATCH --output=%x-%j.log
 set -eu
 cd "${SLURM_SUBMIT_DIR:?submit it: sbatch slurm/analyze.sh RUN...}"
+. slurm/lib.sh
 
 : "${1:?which runs: sbatch slurm/analyze.sh runs/NAME...}"
 python=${PYTHON:-/usr/bin/python3}

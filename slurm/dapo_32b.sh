@@ -6,8 +6,8 @@
 #
 # One rank a node, its threads on all cores (ranks.threads); 8 nodes learn, 8 generate.
 # A learner needs 1.0 TiB of memory, a generator 443 GiB; optimizer.microbatch_tokens and
-# rollout.kv_tokens are what to lower.  Add partition, account and `module load` lines as
-# your site wants them; sbatch's own options (-N, -c, -t, -p ...) override the ones here.
+# rollout.kv_tokens are what to lower.  Modules: env/site.sh.  Partition, account and other
+# sizes are options of sbatch (-p, -A, -N, -c, -t ...), which override the ones here.
 #SBATCH --job-name=dapo-32b
 #SBATCH --nodes=16
 #SBATCH --ntasks-per-node=1

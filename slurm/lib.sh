@@ -10,6 +10,14 @@
 #   - a job that Slurm itself requeues (a node died) starts here again, and `dapo train`
 #     goes on from its newest checkpoint
 
+# Modules and paths of this site, and DAPO_LAUNCH, DAPO_MPI.
+if [[ -e env/site.sh ]]; then
+    set +u # module systems use variables that aren't set
+    # shellcheck source=/dev/null
+    . env/site.sh
+    set -u
+fi
+
 # Starts in a row of one job without a new checkpoint before it gives up.
 : "${DAPO_IDLE_STARTS:=3}"
 

@@ -77,7 +77,7 @@ void check_pmix(struct report *r)
     const struct site *s = &r->site;
 
     if (!strcmp(s->pmix_client, "none"))
-        say_warning(r, "pmix", "set PMIX_CFLAGS and PMIX_LIBS in config.mk",
+        say_warning(r, "pmix", "set PMIX_CFLAGS and PMIX_LIBS in env/site.sh",
                     "this build has none: deaths on other nodes are not named");
     else if (!strcmp(s->launcher, "none"))
         say_ok(r, "pmix", "client %s", s->pmix_client);

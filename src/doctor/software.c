@@ -77,7 +77,7 @@ void check_libraries(struct report *r)
     else
         say_ok(r, "libraries", "%s", text);
     if (r->job->math && strstr(math, "no FLINT"))
-        say_warning(r, "grader", "build with FLINT (FLINT= in config.mk)",
+        say_warning(r, "grader", "build with FLINT (FLINT= in env/site.sh)",
                     "%s: grader = math decides less", math);
     else
         say_ok(r, "grader", "%s", math);

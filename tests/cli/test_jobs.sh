@@ -22,4 +22,26 @@ has '^candidates +at most 15360, '
 has '^ranks +8 learning, 8 generating$'
 # Without the weights, or with a disk too small for them, a run ends in one sentence.
 refused 74 'qwen2.5-32b|a checkpoint needs 366.17 GiB' "$dapo" train jobs/dapo_32b.ini --set run.dir="$tmp/runs"
+
+# A site's file: the batch scripts read it, make asks for it, and what its examples set is
+# known to either.
+mkdir -p "$tmp/site/env"
+cp Makefile "$tmp/site"
+# shellcheck disable=SC2016 # for the script that is written
+echo 'export DAPO_SITE=here DAPO_LAUNCH=mpirun$UNSET' >"$tmp/site/env/site.sh"
+# shellcheck disable=SC2016 # for the shell that is started
+ok env -C "$tmp/site" bash -euc '. "$1"; echo "by $DAPO_LAUNCH"' - "$PWD/slurm/lib.sh"
+has '^by mpirun$'
+rc=0
+env -C "$tmp/site" -u DAPO_SITE make -n help >"$tmp/out" 2>&1 || rc=$?
+[ $rc -eq 2 ] || die "make does without the site's file"
+has 'run .\. env/site.sh. first'
+for example in env/*.example.sh; do
+    while read -r variable; do
+        case $variable in OMPI_MCA_* | LDLIBS=) continue ;; esac
+        grep -qE "\b${variable%=}\b" Makefile slurm/lib.sh ||
+            die "$example: nobody reads $variable"
+    done < <(grep -oE '\b[A-Z][A-Z0-9_]+=' "$example" | sort -u)
+    checks=$((checks + 1))
+done
 passed
