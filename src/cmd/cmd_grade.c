@@ -119,7 +119,7 @@ static void print_counts(const char *title, const long *n, int kinds,
             fprintf(stderr, "%s%s %ld", comma, name(i), n[i]);
             comma = ", ";
         }
-    fputc('\n', stderr);
+    fputs(*comma ? "\n" : "none\n", stderr);
 }
 
 static const char *verdict_name(int i)
@@ -140,7 +140,9 @@ static void print_summary(const struct job *j)
             t->malformed, t->whole);
     print_counts("verdicts", t->verdict, VERDICT_COUNT, verdict_name);
     print_counts("decided by", t->step, MATH_STEP_COUNT, step_name);
-    if (j->g.against) {
+    if (j->g.against && !t->expected)
+        fprintf(stderr, "against %s: no row has true or false there\n", j->g.against);
+    else if (j->g.against) {
         fprintf(stderr, "against %s: %ld of %ld agree\n", j->g.against, t->agreed,
                 t->expected);
         if (t->differences.len)

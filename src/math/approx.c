@@ -20,9 +20,10 @@ static bool rounds(struct math *m, const struct node *x, const struct node *d)
         return false;
     mpq_set_ui(high, 1, 1);
     mpz_ui_pow_ui(mpq_denref(high), 10, (unsigned long)(places > 0 ? places : 0));
-    if (places <= 0)
-        mpq_set_ui(high, 1, 2);
-    mpq_sub(low, q, high);
+    mpq_div_2exp(low, high, 1); /* rounded; cut off towards 0 */
+    if (mpq_sgn(q) < 0)
+        mpq_swap(low, high);
+    mpq_sub(low, q, low);
     mpq_add(high, q, high);
     return scalar_order(m, x, tree_rational(m, low), &known) >= 0 &&
            scalar_order(m, x, tree_rational(m, high), &known) <= 0 && known;

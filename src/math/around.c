@@ -25,9 +25,11 @@ static void currency_code(struct parser *p)
 /* "Total: 5", "\text{Area of the square: } 4": words and a colon, the only ones. */
 static void label(struct parser *p)
 {
+    static const char bounds[] = "not least most than more less over under except case "
+                                 "between without wrong incorrect";
     int k = p->at, words = 0;
 
-    for (; p->tok[k].kind == T_WORD ||
+    for (; (p->tok[k].kind == T_WORD && !token_in(p, &p->tok[k], bounds)) ||
            (words && p->tok[k].flags & F_TEXT && p->tok[k].kind == T_SYMBOL);
          k++)
         words++;
@@ -165,7 +167,7 @@ static void verdict(struct parser *p)
     if (t->kind == T_WORD && token_in(p, t, words) &&
         (t[1].kind == T_COMMA || t[1].kind == T_DOT) &&
         (t[2].kind == T_WORD || t[2].kind == T_FN) && !token_in(p, t + 2, words) &&
-        !token_in(p, t + 2, "and or but not"))
+        !token_in(p, t + 2, "and or but not if unless except only when"))
         cut(p, p->at + 1);
 }
 

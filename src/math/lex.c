@@ -199,10 +199,10 @@ static bool unit_letters(struct lexer *l, size_t n)
 
     if (!behind)
         return false;
-    if (!unit_word(s, n))
+    if (!unit_word(s, n) && n <= 3 && !word_like(s, n, true))
         for (k--; k > 0 && !(unit_word(s, k) && unit_word(s + k, n - k)); k--)
             ;
-    if (!k)
+    if (!k || (k == n && !unit_word(s, n)))
         return false;
     for (size_t part = k; part > 0; part = n - k, k = n) {
         l->flags |= F_TEXT;

@@ -125,6 +125,7 @@ enum unit_base {
     UNIT_AMOUNT,
     UNIT_CURRENCY, /* which one: `name` */
     UNIT_PERCENT,  /* forgiven as 1 or 1/100: section 1 */
+    UNIT_DATA,     /* bit */
     UNIT_COUNT,    /* "ways", "apples", "units": a counted thing, forgiven: `name` */
     UNIT_BASES
 };

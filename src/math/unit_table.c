@@ -5,9 +5,10 @@
 #include "math/units.h"
 
 enum {
-    WEAK = 1,  /* only inside \text, as are all single letters: 2mg is algebra */
-    EXACT = 2, /* the case counts */
-    PREFIX = 4 /* of the SI may stand before it */
+    WEAK = 1,   /* only inside \text, as are all single letters: 2mg is algebra */
+    EXACT = 2,  /* the case counts */
+    PREFIX = 4, /* of the SI may stand before it */
+    TINY = 8    /* times 1e-28 */
 };
 
 #define LENGTH(n) [UNIT_LENGTH] = (n)
@@ -24,7 +25,11 @@ static const struct unit_row table[] = {
      0},
     {"mm millimeter millimeters millimetre millimetres 毫米", {LENGTH(1)}, 1, 1000, 0},
     {"dm decimeter decimeters 分米", {LENGTH(1)}, 1, 10, 0},
-    {"km kilometer kilometers kilometre kilometres 千米 公里", {LENGTH(1)}, 1000, 1, 0},
+    {"km Km KM kilometer kilometers kilometre kilometres 千米 公里",
+     {LENGTH(1)},
+     1000,
+     1,
+     0},
     {"in inch inches", {LENGTH(1)}, 254, 10000, 0},
     {"ft foot feet", {LENGTH(1)}, 3048, 10000, 0},
     {"yd yard yards", {LENGTH(1)}, 9144, 10000, 0},
@@ -42,7 +47,7 @@ static const struct unit_row table[] = {
      0},
     {"gal gallon gallons", {LENGTH(3)}, 3785411784, 1000000000000, 0},
     {"g gram grams gm gms 克", {MASS(1)}, 1, 1000, PREFIX},
-    {"kg kilogram kilograms kgs kilo kilos 千克 公斤", {MASS(1)}, 1, 1, 0},
+    {"kg Kg KG kilogram kilograms kgs kilo kilos 千克 公斤", {MASS(1)}, 1, 1, 0},
     {"lb lbs pound pounds", {MASS(1)}, 45359237, 100000000, 0},
     {"oz ounce ounces", {MASS(1)}, 45359237, 1600000000, 0},
     {"ton tons tonne tonnes 吨", {MASS(1)}, 1000, 1, 0},
@@ -84,8 +89,8 @@ static const struct unit_row table[] = {
     {"eV electronvolt electronvolts",
      {MASS(1), LENGTH(2), TIME(-2)},
      1602176634,
-     1000000000000000000,
-     WEAK | PREFIX},
+     1,
+     WEAK | PREFIX | TINY},
     {"cal calorie calories", {MASS(1), LENGTH(2), TIME(-2)}, 4184, 1000, PREFIX},
     {"Wh", {MASS(1), LENGTH(2), TIME(-2)}, 3600, 1, WEAK | PREFIX},
     {"hp horsepower", {MASS(1), LENGTH(2), TIME(-3)}, 746, 1, WEAK},
@@ -117,6 +122,9 @@ static const struct unit_row table[] = {
     {"tsp teaspoon teaspoons", {LENGTH(3)}, 492892159375, 100000000000000000, 0},
     {"decade decades", {TIME(1)}, 315576000, 1, 0},
     {"century centuries 世纪", {TIME(1)}, 3155760000, 1, 0},
+    {"bit bits", {[UNIT_DATA] = 1}, 1, 1, PREFIX},
+    {"B byte bytes", {[UNIT_DATA] = 1}, 8, 1, WEAK | EXACT | PREFIX},
+    {"KB", {[UNIT_DATA] = 1}, 8000, 1, WEAK},
     {"平方米", {LENGTH(2)}, 1, 1, 0},
     {"平方厘米", {LENGTH(2)}, 1, 10000, 0},
     {"平方千米 平方公里", {LENGTH(2)}, 1000000, 1, 0},
@@ -178,7 +186,7 @@ const struct unit_row *unit_find(const char *s, size_t n, bool text, int *power)
 {
     const struct unit_row *r = find_row(s, n, text);
 
-    *power = 0;
+    *power = r && r->flags & TINY ? -28 : 0;
     for (size_t i = 0; !r && i < sizeof prefixes / sizeof prefixes[0]; i++) {
         size_t k = strlen(prefixes[i].word);
         bool word = n > k + 2 && !strncasecmp(s, prefixes[i].word, k);
@@ -188,7 +196,7 @@ const struct unit_row *unit_find(const char *s, size_t n, bool text, int *power)
         r = word     ? unit_prefixed(s + k, n - k)
             : n <= 4 ? unit_prefixed(s + 1, n - 1)
                      : NULL;
-        *power = prefixes[i].power;
+        *power = prefixes[i].power + (r && r->flags & TINY ? -28 : 0);
     }
     return r;
 }

@@ -314,12 +314,28 @@ static void more(struct making *k)
     }
 }
 
+/* "of six", "out of 6", "per 100": what is in front is a part of it. */
+static bool part_of(const struct parser *p)
+{
+    const struct token *t = peek(p);
+
+    if (t->kind != T_WORD || !token_in(p, t, "of out in per to"))
+        return false;
+    t += token_is(p, t + 1, "of") ? 2 : 1;
+    return t->kind == T_NUMBER ||
+           token_in(p, t,
+                    "one two three four five six seven eight nine ten twelve "
+                    "twenty hundred");
+}
+
 /* Any other words: a counted thing, "apples", "square units". */
 static bool counted(struct making *k)
 {
     struct parser *p = k->p;
     int power = 1, words = 0;
 
+    if (part_of(p))
+        return false;
     while (is_word(peek(p)) && !token_in(p, peek(p), stop_words) && words < MAX_WORDS) {
         const struct token *t = peek(p);
 
@@ -363,7 +379,7 @@ static bool per_cent(const struct parser *p)
 
 void skip_rate(struct parser *p)
 {
-    if (at_kind(p, T_WORD) && !per_cent(p) &&
+    if (at_kind(p, T_WORD) && !per_cent(p) && !part_of(p) &&
         token_in(p, peek(p), "per each every apiece total altogether 每 共"))
         skip_words(p);
 }

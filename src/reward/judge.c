@@ -1,4 +1,5 @@
 /* judge.c - verdicts and the overlong penalty. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -251,7 +252,8 @@ int judge_explain(struct judge *j, const char *gold, size_t n_gold, const char *
         return rc;
     fprintf(to, "grader:  %s, version %s\nanswer:  ", grader_text(j->grader),
             reward_version(j->grader));
-    fwrite(out->answer, 1, out->n_answer, to);
+    for (size_t i = 0; i < out->n_answer; i++) /* a terminal obeys control characters */
+        fputc(iscntrl((unsigned char)out->answer[i]) ? ' ' : out->answer[i], to);
     if (out->len < n)
         fprintf(to, " (bytes %zu to %zu of %zu)", out->offset, out->offset + out->len,
                 n);

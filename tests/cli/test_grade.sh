@@ -41,6 +41,8 @@ said '^  7: different \([a-z]+\), expected right: 34 \| 36$'
 cp "$tmp/out" "$tmp/first"
 ok "$dapo" grade - --against expect <"$tmp/rows"
 same "$tmp/out" "$tmp/first"
+ok "$dapo" grade "$tmp/rows" --against expected
+said '^against expected: no row has true or false there$'
 ok "$dapo" grade "$tmp/rows" --strict
 [ "$(jq -r '.verdict' "$tmp/out" | sed -n 6p)" = no-answer ] || die "--strict"
 ok "$dapo" grade "$tmp/rows" --grader dapo
@@ -51,6 +53,7 @@ ok "$dapo" grade "$tmp/rows" --grader exact --window 5
 : >"$tmp/none"
 ok "$dapo" grade "$tmp/none"
 [ ! -s "$tmp/out" ] || die "rows of nothing"
+said '^verdicts: none$'
 
 # A malformed row is answered in its place, and the others are graded.
 printf '%s\n' '{"gold": "1", "pred": "1"}' '{"gold": "1"}' 'what' '[1]' '' \
@@ -95,6 +98,9 @@ ok "$dapo" grade --explain '\frac12' 'so \boxed{0.5}.'
 has '^grader:  math, version math-'
 has '^answer:  0\.5 \(bytes 10 to 13 of 15\)$'
 has '^verdict: equal, by step rational$'
+ok "$dapo" grade --explain 5 $'\e[31m6'
+! grep -q $'\e' "$tmp/out" || die "a control character on the terminal"
+has '^answer:   \[31m6$'
 ok "$dapo" grade --explain 34 34.0 --grader exact
 has '^answer, normal form: 34$'
 has '^verdict: equal, by step text$'
