@@ -1,5 +1,5 @@
-/* slow_sync.c - preloaded: each fsync takes SLOW_SYNC seconds longer, on every rank or on
- * SLOW_RANK only, and then does what it would have done. */
+/* slow_sync.c - preloaded: each fsync takes SLOW_SYNC seconds longer, on every rank or
+ * on SLOW_RANK only, and then does what it would have done. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
