@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "dapo/log.h"
 #include "dapo/mem.h"
@@ -123,27 +122,47 @@ static void write_tables(struct h5 *h, hid_t file, const struct tables *t,
     }
 }
 
+/* The index as the bytes of a file.  HDF5 makes it in memory: out of a file on a disk
+ * that is full it can't get in an orderly way, and crashes when MPI ends. */
+static int make_index(const char *path, const struct tables *t, const int64_t *steps,
+                      struct bytes *out, struct fault *f)
+{
+    struct h5 h = H5_INIT;
+    struct fault later = FAULT_INIT;
+    hid_t access = h5_access(&h), props = h5_file_props(&h), file;
+    ssize_t size;
+    int rc = 0, closing;
+
+    h5_check(&h, H5Pset_fapl_core(access, (size_t)1 << 20, false));
+    /* A head with a checksum has a wrong one in an image (HDF5 1.10.8); the first
+     * format has none. */
+    h5_check(&h, H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V110));
+    file = h5_keep(&h, H5Fcreate(path, H5F_ACC_TRUNC, props, access));
+    h5_set_i64(&h, file, "schema", STORE_SCHEMA);
+    write_tables(&h, file, t, steps);
+    h5_check(&h, H5Fflush(file, H5F_SCOPE_LOCAL));
+    size = H5Fget_file_image(file, NULL, 0);
+    if (size > 0)
+        rc = mem_grow((void **)&out->data, &out->cap, (size_t)size, 1, "an index", f);
+    if (!rc)
+        size = H5Fget_file_image(file, out->data, out->cap);
+    if (size > 0)
+        out->len = (size_t)size;
+    h5_check(&h, size > 0 ? 0 : -1);
+    closing = h5_end(&h, path, rc ? &later : f);
+    return rc ? rc : closing;
+}
+
 static int write_index(const struct store *s, const struct tables *t,
                        const int64_t *steps, struct fault *f)
 {
-    struct h5 h = H5_INIT;
     char *path = path_join(s->dir, "run.h5", f);
-    char *tmp = path_join(s->dir, "run.h5" TMP_SUFFIX, f);
-    int rc = path && tmp ? 0 : f->code;
-    hid_t file, props;
+    struct bytes image = {0};
+    int rc = path ? make_index(path, t, steps, &image, f) : f->code;
 
-    if (!rc) {
-        props = h5_file_props(&h);
-        file = h5_keep(&h, H5Fcreate(tmp, H5F_ACC_TRUNC, props, h5_access(&h)));
-        h5_set_i64(&h, file, "schema", STORE_SCHEMA);
-        write_tables(&h, file, t, steps);
-        rc = h5_end(&h, path, f);
-    }
     if (!rc)
-        rc = file_rename(tmp, path, f);
-    if (rc && tmp)
-        unlink(tmp);
-    free(tmp);
+        rc = file_publish(path, image.data, image.len, f);
+    bytes_free(&image);
     free(path);
     return rc;
 }

@@ -129,6 +129,14 @@ while ((place < 10)); do
     fi
     goes_on "full after $ms ms"
 done
+# No room for the index only, which HDF5 makes in one process.
+train place
+leave 20
+rc=0
+"$dapo" repair "$runs/place" >"$tmp/log" 2>&1 || rc=$?
+failed "no room for the index"
+ok grep -q 'run.h5.tmp: can.t be written' "$tmp/said"
+goes_on "no room for the index"
 sort "$tmp/said" | uniq -c | sort -rn
 : >"$tmp/said"
 
