@@ -95,6 +95,13 @@ void math_free(struct math *m);
  * - A missing unit, base or percent sign: 28% is 28 and 0.28, 90 degrees are 90 and
  *   pi/2.  Two different units or bases differ, those that convert are converted, and
  *   counted things ("ways", "apples") are not told apart.
+ * - Units in the spelling of text or, where the other answer has one, of letters: 5 \mu
+ * m and 0.005 mm; with the prefixes of the SI.  2 h 30 min and 150 minutes; $18 a day
+ *   and $18.
+ * - Numbers and their English words, 21 and 21st; \pi \approx 3.14 and either of its
+ *   sides, if the one is the other rounded.
+ * - An answer and the same with a label ("Total: 5"), a reason ("since ...") or what
+ *   goes without saying ("for all real x") around it.
  * - 2:3, 4:6 and 2/3, but not times of day.
  * - Words in any case, without articles and punctuation; the letter of a choice and the
  *   letter with its text; the value of a choice and the letter with that value; AC and
