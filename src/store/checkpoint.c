@@ -131,19 +131,13 @@ static void read_back(struct h5 *h, hid_t file, const struct draft *d,
 {
     struct comm *c = d->store->comm;
     int mark = h->n;
-    int64_t first, end = head_share(head, comm_rank(c), writers(c), &first), n = 0;
+    int64_t first, end = head_share(head, comm_rank(c), writers(c), &first);
     hsize_t items;
     hid_t column = h5_open_column(h, file, head_big[array], H5T_NATIVE_FLOAT, &items);
 
-    for (int64_t i = first; i < end && !h->bad; i += head->piece, n++) {
-        int64_t values = end - i < head->piece ? end - i : head->piece;
-
-        h5_read(h, column, H5T_NATIVE_FLOAT, (hsize_t)i, (hsize_t)values, x);
-        if (!h->bad && piece_sum(x, values, i / head->piece) != sums[n])
-            h5_fail(h,
-                    "reads back otherwise than it was written; the disk or its cache "
-                    "is failing");
-    }
+    if (head_read_pieces(h, column, head, first, end, sums, x, false) < end)
+        h5_fail(h, "reads back otherwise than it was written; the disk or its cache is "
+                   "failing");
     h5_drop(h, mark);
 }
 
@@ -319,23 +313,17 @@ static int read_pieces(struct h5 *h, const struct reading *r, hid_t column, hid_
                        struct fault *f)
 {
     const struct head *head = r->head;
-    int64_t first, end = head_share(head, r->rank, r->ranks, &first), n = 0;
+    int64_t first, end = head_share(head, r->rank, r->ranks, &first), at;
     int64_t pieces = (end - first + head->piece - 1) / head->piece;
 
     h5_read(h, sums, H5T_NATIVE_UINT64, pieces ? (hsize_t)(first / head->piece) : 0,
             (hsize_t)pieces, r->sums);
-    for (int64_t i = first; i < end; i += head->piece, n++) {
-        int64_t values = end - i < head->piece ? end - i : head->piece;
-
-        h5_read(h, column, H5T_NATIVE_FLOAT, (hsize_t)i, (hsize_t)values, r->x + i);
-        if (h->bad)
-            break;
-        if (piece_sum(r->x + i, values, i / head->piece) != r->sums[n])
-            return fault_set(f, FAULT_DATA,
-                             "%s: %s is damaged (checksum of values %" PRId64
-                             " and on); take an earlier checkpoint",
-                             r->path, r->name, i);
-    }
+    at = head_read_pieces(h, column, head, first, end, r->sums, r->x, true);
+    if (at < end && !h->bad)
+        return fault_set(f, FAULT_DATA,
+                         "%s: %s is damaged (checksum of values %" PRId64
+                         " and on); take an earlier checkpoint",
+                         r->path, r->name, at);
     return h5_fault(h, r->path, f);
 }
 

@@ -71,6 +71,9 @@ void h5_get_text(struct h5 *h, hid_t file, const char *name, char *text, size_t 
 hid_t h5_open_column(struct h5 *h, hid_t file, const char *name, hid_t type,
                      hsize_t *n);
 
+/* How many items such a column has; it does not stay open. */
+int64_t h5_items(struct h5 *h, hid_t file, const char *name, hid_t type);
+
 /* Passage through a point where a test may ask for a failure; also a sign of life. */
 void h5_pass(struct h5 *h, enum inject_point p);
 

@@ -77,6 +77,23 @@ int64_t head_share(const struct head *head, int r, int ranks, int64_t *first)
     return end == pieces ? head->n_params : end * head->piece;
 }
 
+int64_t head_read_pieces(struct h5 *h, hid_t column, const struct head *head,
+                         int64_t first, int64_t end, const uint64_t *sums, float *x,
+                         bool whole)
+{
+    int64_t i = first, values;
+
+    for (int64_t n = 0; i < end; i += values, n++) {
+        float *to = whole ? x + i : x;
+
+        values = end - i < head->piece ? end - i : head->piece;
+        h5_read(h, column, H5T_NATIVE_FLOAT, (hsize_t)i, (hsize_t)values, to);
+        if (h->bad || piece_sum(to, values, i / head->piece) != sums[n])
+            return i;
+    }
+    return end;
+}
+
 /* Over all that head_read reads, in a form without padding. */
 static uint64_t head_sum(const struct head *head, void *const data[])
 {

@@ -9,7 +9,6 @@
 #include "store/rundir.h"
 
 #define MOST_METRICS 4096
-#define MOST_CALL (INT64_C(1) << 28) /* values of one read: 1 GiB */
 
 int inspect_kind(enum inspect_kind *out, const char *path, struct fault *f)
 {
@@ -168,16 +167,6 @@ static void read_ledger(struct h5 *h, hid_t file, const char *name, hid_t type,
     h5_drop(h, mark);
 }
 
-static int64_t rows_of(struct h5 *h, hid_t file, const char *name, hid_t type)
-{
-    int mark = h->n;
-    hsize_t n;
-
-    h5_open_column(h, file, name, type, &n);
-    h5_drop(h, mark);
-    return (int64_t)n;
-}
-
 int inspect_step(struct inspect_step *out, const char *path, struct fault *f)
 {
     struct visit v = {.s = out, .f = f};
@@ -195,9 +184,9 @@ int inspect_step(struct inspect_step *out, const char *path, struct fault *f)
     h5_get_text(&h, file, "closed_by", out->closed_by, sizeof out->closed_by);
     read_ledger(&h, file, "/ledger/tokens", H5T_NATIVE_INT64, out->ledger_tokens);
     read_ledger(&h, file, "/ledger/seconds", H5T_NATIVE_DOUBLE, out->ledger_seconds);
-    out->candidates = rows_of(&h, file, "/candidates/index", H5T_NATIVE_INT64);
-    out->completions = rows_of(&h, file, "/completions/candidate", H5T_NATIVE_INT64);
-    out->tokens = rows_of(&h, file, "/tokens/ids", H5T_NATIVE_INT32);
+    out->candidates = h5_items(&h, file, "/candidates/index", H5T_NATIVE_INT64);
+    out->completions = h5_items(&h, file, "/completions/candidate", H5T_NATIVE_INT64);
+    out->tokens = h5_items(&h, file, "/tokens/ids", H5T_NATIVE_INT32);
     metrics = h.bad ? -1 : h5_keep(&h, H5Gopen2(file, "/metrics", H5P_DEFAULT));
     if (!h.bad)
         h5_check(&h, H5Lvisit(metrics, H5_INDEX_NAME, H5_ITER_INC, take_metric, &v));
@@ -344,17 +333,9 @@ static void read_pieces(struct h5 *h, hid_t file, const struct head *head, float
         ((int64_t)n != head->n_params || (int64_t)n_sums != head_pieces(head)))
         h5_fail(h, "its arrays disagree in length");
     h5_read(h, checks, H5T_NATIVE_UINT64, 0, n_sums, sums);
-    for (int64_t i = 0, part; i < head->n_params && !h->bad; i += part) {
-        part = head->n_params - i < MOST_CALL ? head->n_params - i : MOST_CALL;
-        h5_read(h, column, H5T_NATIVE_FLOAT, (hsize_t)i, (hsize_t)part, x + i);
-    }
-    for (int64_t p = 0, i = 0; i < head->n_params && !h->bad; p++, i += head->piece) {
-        int64_t left = head->n_params - i;
-
-        if (piece_sum(x + i, left < head->piece ? left : head->piece, p) != sums[p])
-            h5_fail(h,
-                    "its weights are damaged (checksum); take an earlier checkpoint");
-    }
+    if (!h->bad && head_read_pieces(h, column, head, 0, head->n_params, sums, x, true) <
+                       head->n_params)
+        h5_fail(h, "its weights are damaged (checksum); take an earlier checkpoint");
 }
 
 int inspect_params(const char *path, float *params, int64_t n_params, struct fault *f)

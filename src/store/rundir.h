@@ -108,6 +108,14 @@ static inline uint64_t piece_sum(const float *x, int64_t n, int64_t piece)
 {
     return hash64(x, (size_t)n * sizeof *x, (unsigned long long)piece);
 }
+/* Values [first, end) of a big array, piece by piece and each against its checksum
+ * (sums[0] is that of the piece that begins at `first`): every piece to its place in x
+ * if `whole`, x being value 0's, else all of them to x.  Returns where the first piece
+ * begins that is not what was written, `end` if all are; HDF5's failures are in h. */
+int64_t head_read_pieces(struct h5 *h, hid_t column, const struct head *head,
+                         int64_t first, int64_t end, const uint64_t *sums, float *x,
+                         bool whole);
+
 /* A column of a step file is checked by the sum, modulo 2^64, over its chunks that
  * begin at items `at`: its completions' tokens or answer bytes, or all of it at once.
  */

@@ -9,90 +9,14 @@
 #include "dapo/mem.h"
 #include "store/rundir.h"
 
-#define MOST_ROWS (INT64_C(1) << 31) /* of a step file; more is not ours */
-
 /* -- a step file ------------------------------------------------------------------- */
 
-/* The small columns that its sums are made of, in the order they are read. */
-enum {
-    INDEX,
-    FATES,
-    CORRECT,
-    TOKENS_OF, /* per candidate */
-    CANDIDATE,
-    MEMBER,
-    LENGTH,
-    FINISH,
-    RIGHT, /* per completion */
-    TOKEN_AT,
-    ANSWER_AT, /* one more than completions */
-    COLUMNS
-};
-static const struct {
-    const char *name;
-    bool of_candidates;
-    int more;
-} column[COLUMNS] = {
-    [INDEX] = {"/candidates/index", true, 0},
-    [FATES] = {"/candidates/fate", true, 0},
-    [CORRECT] = {"/candidates/n_correct", true, 0},
-    [TOKENS_OF] = {"/candidates/n_tokens", true, 0},
-    [CANDIDATE] = {"/completions/candidate", false, 0},
-    [MEMBER] = {"/completions/member", false, 0},
-    [LENGTH] = {"/completions/n_tokens", false, 0},
-    [FINISH] = {"/completions/finish_reason", false, 0},
-    [RIGHT] = {"/completions/correct", false, 0},
-    [TOKEN_AT] = {"/tokens/completion_offset", false, 1},
-    [ANSWER_AT] = {"/answers/completion_offset", false, 1},
-};
-
 struct step_rows {
-    int64_t candidates, completions, tokens, answers;
-    int64_t *x[COLUMNS];
+    struct inspect_rows small; /* checked against each other as they are read */
+    int64_t completions;
+    int64_t *member;               /* [completions] */
+    int64_t *token_at, *answer_at; /* [completions + 1] offsets */
 };
-
-static bool all_finite(const float *x, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(x[i]))
-            return false;
-    return true;
-}
-
-/* All of the big columns: that they can be read, ids and log-probs of possible values.
- */
-static void read_tokens(struct h5 *h, hid_t file, struct step_rows *r, struct fault *f)
-{
-    int mark = h->n;
-    hsize_t n, n_logprobs, n_bytes;
-    hid_t ids = h5_open_column(h, file, "/tokens/ids", H5T_NATIVE_INT32, &n);
-    hid_t logprobs =
-        h5_open_column(h, file, "/tokens/logprobs", H5T_NATIVE_FLOAT, &n_logprobs);
-    int32_t *id;
-    float *logprob;
-
-    h5_open_column(h, file, "/answers/bytes", H5T_NATIVE_UINT8, &n_bytes);
-    if (!h->bad && n != n_logprobs)
-        h5_fail(h, "holds another number of ids than of log-probs");
-    if (h->bad)
-        return;
-    r->tokens = (int64_t)n;
-    r->answers = (int64_t)n_bytes;
-    id = mem_new(n, sizeof *id, "a step's tokens", f);
-    logprob = mem_new(n, sizeof *logprob, "a step's tokens", f);
-    if (id && logprob) {
-        h5_read(h, ids, H5T_NATIVE_INT32, 0, n, id);
-        h5_read(h, logprobs, H5T_NATIVE_FLOAT, 0, n, logprob);
-        for (hsize_t i = 0; !h->bad && i < n; i++)
-            if (id[i] < 0)
-                h5_fail(h, "holds a token id below 0");
-        if (!h->bad && !all_finite(logprob, n))
-            h5_fail(h, "holds a log-prob that is not finite");
-    }
-    free(id);
-    free(logprob);
-    h5_drop(h, mark);
-}
 
 static bool ascends(const int64_t *x, int64_t n, int64_t end)
 {
@@ -102,49 +26,27 @@ static bool ascends(const int64_t *x, int64_t n, int64_t end)
     return x[0] == 0 && x[n] == end;
 }
 
-/* Completions [at, at + size) are those of candidate c: their sums are its numbers. */
-static const char *check_candidate(const struct step_rows *r, int64_t c, int64_t at,
-                                   int64_t size)
+static const char *check_completions(const struct step_rows *r)
 {
-    int64_t tokens = 0, right = 0;
-
-    for (int64_t k = at; k < at + size; k++) {
-        if (r->x[CANDIDATE][k] != r->x[INDEX][c] || r->x[MEMBER][k] != k - at)
+    for (int64_t k = 0; k < r->completions; k++) {
+        if (r->member[k] != k % r->small.size)
             return "the completions don't follow the candidates";
-        if (r->x[FINISH][k] < 0 || r->x[FINISH][k] >= FINISH_COUNT)
-            return "a completion has an unknown finish reason";
-        if (r->x[LENGTH][k] != r->x[TOKEN_AT][k + 1] - r->x[TOKEN_AT][k])
+        if (r->small.length[k] != r->token_at[k + 1] - r->token_at[k])
             return "a completion's length is not that of its tokens";
-        tokens += r->x[LENGTH][k];
-        right += r->x[RIGHT][k];
     }
-    if (tokens != r->x[TOKENS_OF][c] || right != r->x[CORRECT][c])
-        return "a candidate's numbers are not those of its completions";
     return NULL;
 }
 
-/* What is wrong with the rows; NULL if nothing.  Invariants 1, 8 and 9. */
-static const char *check_rows(const struct step_rows *r, const int64_t bill[FATE_COUNT])
+/* Invariants 1 and 8: what the candidates sum up to is the bill. */
+static const char *check_ledger(const struct inspect_rows *r,
+                                const int64_t bill[FATE_COUNT])
 {
-    int64_t size = r->candidates ? r->completions / r->candidates : 0;
     int64_t sum[FATE_COUNT] = {0};
 
-    if (size * r->candidates != r->completions)
-        return "the candidates are not all of one size";
-    if (!ascends(r->x[TOKEN_AT], r->completions, r->tokens) ||
-        !ascends(r->x[ANSWER_AT], r->completions, r->answers))
-        return "the offsets of its completions don't fit its tokens or answers";
     for (int64_t c = 0; c < r->candidates; c++) {
-        const char *why = check_candidate(r, c, c * size, size);
-        int64_t fate = r->x[FATES][c];
-
-        if (why)
-            return why;
-        if (fate < 0 || fate >= FATE_COUNT)
-            return "a candidate has an unknown fate";
-        if (c && r->x[INDEX][c] <= r->x[INDEX][c - 1])
+        if (c && r->index[c] <= r->index[c - 1])
             return "the candidates are not in order";
-        sum[fate] += r->x[TOKENS_OF][c];
+        sum[r->fate[c]] += r->n_tokens[c];
     }
     for (int i = 0; i < FATE_COUNT; i++)
         if (sum[i] != bill[i])
@@ -152,18 +54,35 @@ static const char *check_rows(const struct step_rows *r, const int64_t bill[FATE
     return NULL;
 }
 
-static void read_rows(struct h5 *h, hid_t file, struct step_rows *r, struct fault *f)
+static void check_rows(struct h5 *h, hid_t file, struct step_rows *r,
+                       const int64_t bill[FATE_COUNT], struct fault *f)
 {
-    for (int i = 0; i < COLUMNS && !h->bad && !f->code; i++) {
-        int64_t want = column[i].of_candidates ? r->candidates : r->completions;
+    int64_t tokens = h5_items(h, file, "/tokens/ids", H5T_NATIVE_INT32);
+    int64_t logprobs = h5_items(h, file, "/tokens/logprobs", H5T_NATIVE_FLOAT);
+    int64_t answers = h5_items(h, file, "/answers/bytes", H5T_NATIVE_UINT8);
+    const char *why;
 
-        r->x[i] = h5_read_i64(h, file, column[i].name, want + column[i].more, f);
-    }
-    if (!h->bad && !f->code)
-        read_tokens(h, file, r, f);
+    r->member = h5_read_i64(h, file, "/completions/member", r->completions, f);
+    r->token_at =
+        h5_read_i64(h, file, "/tokens/completion_offset", r->completions + 1, f);
+    r->answer_at =
+        h5_read_i64(h, file, "/answers/completion_offset", r->completions + 1, f);
+    if (h->bad || f->code)
+        return;
+    if (tokens != logprobs)
+        why = "holds another number of ids than of log-probs";
+    else if (!ascends(r->token_at, r->completions, tokens) ||
+             !ascends(r->answer_at, r->completions, answers))
+        why = "the offsets of its completions don't fit its tokens or answers";
+    else
+        why = check_completions(r);
+    if (!why)
+        why = check_ledger(&r->small, bill);
+    if (why)
+        h5_fail(h, why);
 }
 
-/* -- checksums --------------------------------------------------------------------- */
+/* -- values and checksums ---------------------------------------------------------- */
 
 struct sums {
     struct h5 *h;
@@ -172,57 +91,85 @@ struct sums {
     struct fault *f;
 };
 
-/* The sum as columns.c makes it, over completions' chunks or all at once. */
-static uint64_t sum_column(const struct sums *s, const char *name, const char *data,
+/* Where the chunks of a table's column begin, one a completion; NULL: it is one chunk.
+ */
+static const int64_t *chunks(const struct sums *s, const char *name)
+{
+    if (!strcmp(name, "completion_offset"))
+        return NULL;
+    if (!strcmp(s->group, "/tokens"))
+        return s->rows->token_at;
+    return !strcmp(s->group, "/answers") ? s->rows->answer_at : NULL;
+}
+
+/* The sum as columns.c makes it. */
+static uint64_t sum_chunks(const int64_t *at, int64_t chunks, const char *data,
                            size_t width, hsize_t n)
 {
-    const int64_t *at = !strcmp(name, "completion_offset") ? NULL
-                        : !strcmp(s->group, "/tokens")     ? s->rows->x[TOKEN_AT]
-                        : !strcmp(s->group, "/answers")    ? s->rows->x[ANSWER_AT]
-                                                           : NULL;
     uint64_t sum = 0;
 
     if (!at)
         return chunk_sum(data, n * width, 0);
-    for (int64_t k = 0; k < s->rows->completions; k++)
+    for (int64_t k = 0; k < chunks; k++)
         sum += chunk_sum(data + (size_t)at[k] * width,
                          (size_t)(at[k + 1] - at[k]) * width, at[k]);
     return sum;
 }
 
-/* H5Literate calls this for each column of a table.  Files of before there were
- * checksums have none to compare with. */
+static void check_tokens(struct h5 *h, const char *name, const void *data, hsize_t n)
+{
+    bool ids = !strcmp(name, "ids"), logprobs = !strcmp(name, "logprobs");
+
+    for (hsize_t i = 0; i < n; i++) {
+        if (ids && ((const int32_t *)data)[i] < 0)
+            h5_fail(h, "holds a token id below 0");
+        if (logprobs && !isfinite(((const float *)data)[i]))
+            h5_fail(h, "holds a log-prob that is not finite");
+    }
+}
+
+/* A column's bytes against its checksum; files of before there were any have none. */
+static void check_data(const struct sums *s, const char *name, hid_t dataset,
+                       hid_t type)
+{
+    const int64_t *at = chunks(s, name);
+    size_t width = H5Tget_size(type);
+    struct h5 *h = s->h;
+    bool summed = H5Aexists(dataset, "checksum") > 0;
+    uint64_t want = summed ? h5_get_u64(h, dataset, "checksum") : 0;
+    char why[96], *data;
+    hsize_t n;
+
+    dataset = h5_open_column(h, dataset, ".", type, &n);
+    if (!h->bad && at && at[s->rows->completions] != (int64_t)n)
+        h5_fail(h, "its columns disagree in length");
+    data = h->bad ? NULL : mem_new(n + 1, width, "a step's column", s->f);
+    if (data)
+        h5_read(h, dataset, type, 0, n, data);
+    if (data && !h->bad && !strcmp(s->group, "/tokens"))
+        check_tokens(h, name, data, n);
+    if (data && summed && !h->bad &&
+        sum_chunks(at, s->rows->completions, data, width, n) != want) {
+        snprintf(why, sizeof why, "%s/%.40s is damaged (checksum)", s->group + 1, name);
+        h5_fail(h, why);
+    }
+    free(data);
+}
+
+/* H5Literate calls this for each link of a table. */
 static herr_t check_column(hid_t group, const char *name, const H5L_info_t *link,
                            void *context)
 {
     struct sums *s = context;
     struct h5 *h = s->h;
     int mark = h->n;
-    hid_t dataset = link->type == H5L_TYPE_HARD
-                        ? h5_keep(h, H5Dopen2(group, name, H5P_DEFAULT))
-                        : H5I_INVALID_HID;
-    hid_t type;
-    uint64_t want;
-    hsize_t n;
-    char *data;
+    hid_t dataset;
 
-    if (h->bad || dataset < 0 || H5Aexists(dataset, "checksum") <= 0)
-        return h->bad ? -1 : 0;
-    want = h5_get_u64(h, dataset, "checksum");
-    type = h5_keep(h, H5Dget_type(dataset));
-    dataset = h5_open_column(h, group, name, type, &n);
-    data = h->bad ? NULL : mem_new(n + 1, H5Tget_size(type), "a step's column", s->f);
-    if (data) {
-        h5_read(h, dataset, type, 0, n, data);
-        if (!h->bad && sum_column(s, name, data, H5Tget_size(type), n) != want) {
-            char why[96];
-
-            snprintf(why, sizeof why, "%s/%.40s is damaged (checksum)", s->group + 1,
-                     name);
-            h5_fail(h, why);
-        }
-    }
-    free(data);
+    if (link->type != H5L_TYPE_HARD)
+        return 0;
+    dataset = h5_keep(h, H5Dopen2(group, name, H5P_DEFAULT));
+    if (!h->bad)
+        check_data(s, name, dataset, h5_keep(h, H5Dget_type(dataset)));
     h5_drop(h, mark);
     return h->bad || s->f->code ? -1 : 0;
 }
@@ -251,24 +198,16 @@ int inspect_check_step(const char *path, struct fault *f)
     struct inspect_step s;
     struct step_rows r = {0};
     struct fault memory = FAULT_INIT;
-    const char *why = NULL;
     struct h5 h;
     hid_t file;
     int rc = inspect_step(&s, path, f);
 
     if (rc)
         return rc;
-    r.candidates = s.candidates;
     r.completions = s.completions;
-    rc = h5_open_file(&h, &file, path, f);
-    if (!rc) {
-        if (r.candidates > MOST_ROWS || r.completions > MOST_ROWS)
-            h5_fail(&h, "has an impossible number of rows");
-        read_rows(&h, file, &r, &memory);
-        if (!h.bad && !memory.code)
-            why = check_rows(&r, s.ledger_tokens);
-        if (why)
-            h5_fail(&h, why);
+    rc = inspect_rows(&r.small, path, f);
+    if (!rc && !(rc = h5_open_file(&h, &file, path, f))) {
+        check_rows(&h, file, &r, s.ledger_tokens, &memory);
         if (!h.bad && !memory.code)
             check_sums(&h, file, &r, &memory);
         rc = h5_end(&h, path, f);
@@ -277,8 +216,10 @@ int inspect_check_step(const char *path, struct fault *f)
         *f = memory;
         rc = f->code;
     }
-    for (int i = 0; i < COLUMNS; i++)
-        free(r.x[i]);
+    inspect_rows_free(&r.small);
+    free(r.member);
+    free(r.token_at);
+    free(r.answer_at);
     inspect_step_free(&s);
     return rc;
 }
@@ -294,20 +235,15 @@ static void check_array(struct h5 *h, hid_t file, const struct head *head, int w
     hid_t values = h5_open_column(h, file, head_big[which], H5T_NATIVE_FLOAT, &n);
     hid_t sums = h5_open_column(h, file, head_sums[which], H5T_NATIVE_UINT64, &n_sums);
     uint64_t *sum = h->bad ? NULL : mem_new(n_sums, sizeof *sum, "checksums", f);
+    char why[64];
 
     if (sum)
         h5_read(h, sums, H5T_NATIVE_UINT64, 0, n_sums, sum);
-    for (hsize_t p = 0, i = 0; sum && i < n && !h->bad; p++) {
-        hsize_t part = n - i < (hsize_t)head->piece ? n - i : (hsize_t)head->piece;
-
-        h5_read(h, values, H5T_NATIVE_FLOAT, i, part, piece);
-        if (!h->bad && piece_sum(piece, (int64_t)part, (int64_t)p) != sum[p]) {
-            char why[64];
-
-            snprintf(why, sizeof why, "%s is damaged (checksum)", head_big[which] + 1);
-            h5_fail(h, why);
-        }
-        i += part;
+    if (sum && !h->bad &&
+        head_read_pieces(h, values, head, 0, (int64_t)n, sum, piece, false) <
+            (int64_t)n) {
+        snprintf(why, sizeof why, "%s is damaged (checksum)", head_big[which] + 1);
+        h5_fail(h, why);
     }
     free(sum);
     h5_drop(h, mark);
