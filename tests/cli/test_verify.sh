@@ -40,6 +40,10 @@ elif how.startswith("flip "):  # one bit of a dataset's bytes on the disk
         byte = f.read(1)[0]
         f.seek(at)
         f.write(bytes([byte ^ 64]))
+elif how == "add":  # a column of tokens that is not one
+    with h5py.File(path, "r+", libver=("v110", "v110")) as f:
+        extra = f.create_dataset("tokens/extra", data=[7])
+        extra.attrs["checksum"] = extra.dtype.type(7).astype("u8")
 elif how.startswith("set "):  # a row of a column
     with h5py.File(path, "r+") as f:
         f[how[4:]][1] += 1
@@ -59,6 +63,7 @@ finds 'unknown fate|ledger' 'set /candidates/fate' $step
 finds 'numbers are not those' 'set /completions/correct' $step
 finds 'not that of its tokens' 'set /tokens/completion_offset' $step
 finds "don't follow" 'set /completions/member' $step
+finds 'columns disagree in length' add $step
 finds 'tokens/ids is damaged|below 0' 'flip /tokens/ids' $step
 finds 'tokens/logprobs is damaged' 'flip /tokens/logprobs' $step
 finds 'answers/bytes is damaged' 'flip /answers/bytes' $step
