@@ -132,7 +132,7 @@ static int replay(const struct replay *r, const struct config *c, int replicas,
     train_policy(c, &policy);
     *row = (struct sim_row){.groups = policy.groups, .m = machine(r, c, replicas)};
     *e = (struct errors){0};
-    if (r->run.exhausted)
+    if (r->run.m.exhausted)
         source.available = last->cursor + last->consumed;
     rc = sim_new(&sim, &policy, &row->m, &source, f);
     if (rc)

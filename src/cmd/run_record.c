@@ -21,26 +21,24 @@ static double metric(const struct inspect_step *s, const char *name)
 
 void run_metrics_free(struct run_metrics *m)
 {
-    double *const column[] = {m->iterations, m->tokens, m->decode, m->most_iterations,
-                              m->generate,   m->whole,  m->cursor};
-
-    for (size_t i = 0; i < sizeof column / sizeof column[0]; i++)
-        free(column[i]);
+#define X(field, metric) free(m->field);
+    RUN_METRIC_LIST(X)
+#undef X
     free(m->step);
+    free(m->ledger);
     *m = (struct run_metrics){0};
 }
 
 static int allocate(struct run_metrics *m, size_t n, struct fault *f)
 {
-    double **const column[] = {&m->iterations,      &m->tokens,   &m->decode,
-                               &m->most_iterations, &m->generate, &m->whole,
-                               &m->cursor};
-
-    for (size_t i = 0; i < sizeof column / sizeof column[0]; i++)
-        if (!(*column[i] = mem_new(n, sizeof(double), "steps", f)))
-            return f->code;
+#define X(field, metric)                                        \
+    if (!(m->field = mem_new(n, sizeof *m->field, "steps", f))) \
+        return f->code;
+    RUN_METRIC_LIST(X)
+#undef X
     m->step = mem_new(n, sizeof *m->step, "steps", f);
-    return m->step ? 0 : f->code;
+    m->ledger = mem_new(n, sizeof *m->ledger, "steps", f);
+    return m->step && m->ledger ? 0 : f->code;
 }
 
 static int read_metrics(struct run_metrics *m, const char *dir, int64_t step,
@@ -54,13 +52,11 @@ static int read_metrics(struct run_metrics *m, const char *dir, int64_t step,
     if (rc)
         return rc;
     m->step[i] = step;
-    m->iterations[i] = metric(&s, "rollout/iterations");
-    m->tokens[i] = metric(&s, "rollout/drawn_tokens");
-    m->decode[i] = metric(&s, "time/decode_seconds");
-    m->most_iterations[i] = metric(&s, "rollout/max_iterations");
-    m->generate[i] = metric(&s, "time/generate_seconds");
-    m->whole[i] = metric(&s, "time/step_seconds");
-    m->cursor[i] = metric(&s, "train/data_cursor_consumed");
+#define X(field, name) m->field[i] = metric(&s, name);
+    RUN_METRIC_LIST(X)
+#undef X
+    memcpy(m->ledger[i], s.ledger_tokens, sizeof m->ledger[i]);
+    m->exhausted = !strcmp(s.closed_by, closed_text(CLOSED_DATA_EXHAUSTED));
     m->replicas = (int)fmin(fmax(metric(&s, "job/replicas"), 1), 1 << 20);
     m->n++;
     inspect_step_free(&s);
@@ -189,49 +185,42 @@ static int first_cursor(const struct run_record *r, const char *dir, int64_t *cu
 }
 
 /* What the step cost, as the file bills it. */
-static void add_cost(struct run_record *r, int i, const struct inspect_step *s)
+static void add_cost(struct run_record *r, int i)
 {
     struct sim_step o = {.groups = (int)(r->batch_first[i + 1] - r->batch_first[i]),
-                         .started = s->candidates,
+                         .started = r->r.steps[i].n,
                          .seconds = r->m.generate[i],
                          .iterations = (int64_t)fmax(r->m.most_iterations[i], 0),
                          .decoded = (int64_t)fmax(r->m.tokens[i], 0),
                          .rounds = -1};
 
-    memcpy(o.tokens, s->ledger_tokens, sizeof o.tokens);
+    memcpy(o.tokens, r->m.ledger[i], sizeof o.tokens);
     sim_add(&r->t, &o, (int)r->cfg.admission.groups);
-    r->exhausted = !strcmp(s->closed_by, closed_text(CLOSED_DATA_EXHAUSTED));
 }
 
 static int read_step(struct run_record *r, struct room *room, int i, const char *path,
                      int64_t *cursor, struct fault *f)
 {
     struct inspect_rows x;
-    struct inspect_step s = {0};
     struct fault why = FAULT_INIT;
-    int rc = inspect_step(&s, path, f);
+    int rc;
 
+    if (!(r->m.cursor[i] >= (double)*cursor && r->m.cursor[i] < 0x1p52))
+        return fault_set(f, FAULT_DATA, "%s: its cursor lies before the last step's",
+                         path);
+    if ((rc = inspect_rows(&x, path, f)))
+        return rc;
+    if (x.candidates && x.size != r->r.size)
+        rc = fault_set(f, FAULT_DATA, "%s: groups of %" PRId64 ", job.ini says %d",
+                       path, x.size, r->r.size);
+    else if (take_rows(r, room, i, *cursor, &x, &why))
+        rc = fault_set(f, (enum fault_code)why.code, "%s: %s", path, why.text);
+    inspect_rows_free(&x);
     if (rc)
         return rc;
-    if (!(r->m.cursor[i] >= (double)*cursor && r->m.cursor[i] < 0x1p52))
-        rc = fault_set(f, FAULT_DATA, "%s: its cursor lies before the last step's",
-                       path);
-    if (!rc)
-        rc = inspect_rows(&x, path, f);
-    if (!rc) {
-        if (x.candidates && x.size != r->r.size)
-            rc = fault_set(f, FAULT_DATA, "%s: groups of %" PRId64 ", job.ini says %d",
-                           path, x.size, r->r.size);
-        else if (take_rows(r, room, i, *cursor, &x, &why))
-            rc = fault_set(f, (enum fault_code)why.code, "%s: %s", path, why.text);
-        inspect_rows_free(&x);
-    }
-    if (!rc) {
-        add_cost(r, i, &s);
-        *cursor = (int64_t)r->m.cursor[i];
-    }
-    inspect_step_free(&s);
-    return rc;
+    add_cost(r, i);
+    *cursor = (int64_t)r->m.cursor[i];
+    return 0;
 }
 
 static int read_steps(struct run_record *r, const char *dir, struct fault *f)

@@ -11,21 +11,32 @@
 #include "dapo/mem.h"
 #include "dapo/sim.h"
 
-/* What the metrics of its steps say, [n] each. */
+/* X(field, metric) - what is taken of a step's metrics; NaN where a file lacks it. */
+#define RUN_METRIC_LIST(X)                                                         \
+    X(iterations, "rollout/iterations")          /* replicas summed */             \
+    X(tokens, "rollout/drawn_tokens")            /* decoded in it */               \
+    X(decode, "time/decode_seconds")             /* replicas summed */             \
+    X(most_iterations, "rollout/max_iterations") /* of the busiest replica */      \
+    X(generate, "time/generate_seconds")         /* until the batch had settled */ \
+    X(whole, "time/step_seconds")                                                  \
+    X(cursor, "train/data_cursor_consumed") /* prompts consumed, with this step's */
+
+/* What its step files say but for their candidates, [n] each, steps ascending. */
 struct run_metrics {
     int n;
     int64_t *step;
-    double *iterations, *tokens, *decode; /* replicas summed: iterations, tokens, s */
-    double *most_iterations;              /* of the busiest replica */
-    double *generate, *whole;             /* s: until the batch had settled; the step */
-    double *cursor;                       /* prompts consumed, this step's included */
-    int replicas;
+#define X(field, metric) double *field;
+    RUN_METRIC_LIST(X)
+#undef X
+    int64_t (*ledger)[FATE_COUNT]; /* tokens */
+    int replicas;                  /* of the last step, in [1, 2^20] */
+    bool exhausted;                /* it closed for want of prompts */
 };
-/* Steps in [first, last]. */
+/* Steps in [first, last]; FAULT_DATA if there is none. */
 int run_metrics_read(struct run_metrics *out, const char *dir, int64_t first,
                      int64_t last, struct fault *f);
 void run_metrics_free(struct run_metrics *m);
-/* Seconds of a decode iteration. */
+/* Seconds of a decode iteration, fitted to all steps of the run as sim_fit does. */
 int run_speed(struct sim_speed *out, const char *dir, struct fault *f);
 
 struct run_record {
@@ -33,10 +44,9 @@ struct run_record {
     struct bytes job;  /* the same as text */
     struct run_metrics m;
     struct sim_record r;
-    int64_t *batch,
-        *batch_first;     /* draw numbers trained; step i's from batch_first[i] */
+    int64_t *batch;       /* draw numbers trained, step by step */
+    int64_t *batch_first; /* [n + 1] where each step's begin */
     struct sim_figures t; /* what the run itself cost */
-    bool exhausted;       /* its last step closed for want of prompts */
 };
 /* The steps of [first, last], which must be there without a gap. */
 int run_record_read(struct run_record *out, const char *dir, int64_t first,
