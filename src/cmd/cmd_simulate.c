@@ -19,7 +19,10 @@ struct simulate {
     double step_s, half, tick_s;
     bool ideal;
     const char *rates, *lengths, *speed, *csv;
-    FILE *out; /* of --csv */
+    FILE *out;                      /* of --csv */
+    struct sim_work *work;          /* the workload of the last point ... */
+    struct sim_work_config work_of; /* ... what was asked for ... */
+    struct sim_law law;             /* ... and what it is like */
 };
 
 static int take_workload(struct simulate *s, struct fault *f)
@@ -153,27 +156,52 @@ static int make_point(const struct simulate *s, int number, struct point *p,
     return 0;
 }
 
-static int simulate_point(const struct point *p, const char *note, struct sim_row *row,
-                          struct fault *f)
+/* Points differ in nothing else that make_point says of the workload. */
+static bool same_workload(const struct sim_work_config *a,
+                          const struct sim_work_config *b)
 {
-    struct sim_work *work;
-    struct sim_source source;
-    struct sim_law law;
-    struct sim_step step;
-    struct sim *sim = NULL;
-    int rc = sim_work_new(&work, &p->work, f);
+    return a->size == b->size && a->max_tokens == b->max_tokens && a->seed == b->seed &&
+           a->trainable == b->trainable;
+}
 
-    *row = (struct sim_row){.m = p->machine, .groups = p->policy.groups};
+/* Policies and machines meet one workload: read and measured once for all of them. */
+static int take_work(struct simulate *s, const struct sim_work_config *c,
+                     struct fault *f)
+{
+    struct sim_source source;
+    int rc;
+
+    if (s->work && same_workload(&s->work_of, c))
+        return 0;
+    sim_work_free(s->work);
+    rc = sim_work_new(&s->work, c, f);
     if (rc)
         return rc;
-    source = sim_work_source(work);
-    rc = sim_law(&law, &source, LAW_GROUPS, f);
-    row->reference = law.trainable_length;
-    if (!rc)
-        rc = sim_bounds(&row->bound, &source, &p->machine, p->policy.groups,
-                        p->policy.max_candidates, 0, p->steps, f);
+    s->work_of = *c;
+    source = sim_work_source(s->work);
+    return sim_law(&s->law, &source, LAW_GROUPS, f);
+}
+
+static int simulate_point(struct simulate *s, const struct point *p, const char *note,
+                          struct sim_row *row, struct fault *f)
+{
+    struct sim_source source;
+    struct sim_step step;
+    struct sim *sim;
+    int rc = take_work(s, &p->work, f);
+
+    if (rc)
+        return rc;
+    *row = (struct sim_row){.m = p->machine,
+                            .groups = p->policy.groups,
+                            .reference = s->law.trainable_length};
+    source = sim_work_source(s->work);
+    rc = sim_bounds(&row->bound, &source, &p->machine, p->policy.groups,
+                    p->policy.max_candidates, 0, p->steps, f);
     if (!rc)
         rc = sim_new(&sim, &p->policy, &p->machine, &source, f);
+    if (rc)
+        return rc;
     for (int64_t i = 0; !rc && i < p->steps; i++) {
         log_progress("simulate", (long)i, (long)p->steps, note);
         rc = sim_step(sim, &step, f);
@@ -182,7 +210,6 @@ static int simulate_point(const struct point *p, const char *note, struct sim_ro
     }
     log_progress_end();
     sim_free(sim);
-    sim_work_free(work);
     return rc;
 }
 
@@ -236,7 +263,7 @@ static int simulate_points(struct simulate *s, struct fault *f)
                 sim_show_head(s->out, SIM_SIMULATE, &s->sweep, true);
         }
         if (!rc)
-            rc = simulate_point(&p, note, &row, f);
+            rc = simulate_point(s, &p, note, &row, f);
         if (rc)
             break;
         sim_show_row(stdout, SIM_SIMULATE, &s->sweep, i, NULL, &row, false);
@@ -269,6 +296,7 @@ int cmd_simulate(struct cmd_env *e, struct fault *f)
     if (!rc)
         rc = simulate_points(&s, f);
     rc = sim_csv_close(&s.out, s.csv, rc, f);
+    sim_work_free(s.work);
     sweep_free(&s.sweep);
     return rc;
 }
