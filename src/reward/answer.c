@@ -27,8 +27,7 @@ static size_t skip_ornament(const char *text, size_t n, size_t at)
 /* Whether nothing but ornament stands before text[at] on its line. */
 static bool begins_line(const char *text, size_t from, size_t at)
 {
-    while (at > from && (text[at - 1] == ' ' || text[at - 1] == '*'))
-        at--;
+    at = before_any(text, from, at, " *");
     return at == from || text[at - 1] == '\n';
 }
 

@@ -47,20 +47,13 @@ static const struct {
  * 0. */
 static size_t text_and(const char *text, size_t from, size_t end)
 {
-    size_t at = end;
-    bool word = false;
+    size_t at, word;
 
     if (!ends_in(text, from, end, "}"))
         return 0;
-    at--;
-    while (at > from && strchr(" ,", text[at - 1]) && text[at - 1])
-        at--;
-    if (ends_in(text, from, at, "and"))
-        at -= 3, word = true;
-    else if (ends_in(text, from, at, "or"))
-        at -= 2, word = true;
-    while (at > from && strchr(" ,", text[at - 1]) && text[at - 1])
-        at--;
+    at = before_any(text, from, end - 1, " ,");
+    word = ends_in(text, from, at, "and") ? 3 : ends_in(text, from, at, "or") ? 2 : 0;
+    at = before_any(text, from, at - word, " ,");
     return word && ends_in(text, from, at, "\\text{") ? end - (at - 6) : 0;
 }
 
@@ -87,7 +80,7 @@ static size_t box_open(const char *text, size_t from, size_t close)
     size_t depth = 0;
 
     for (size_t i = close + 1; i-- > from;) {
-        if ((text[i] != '{' && text[i] != '}') || box_escaped(text, from, i))
+        if (!box_brace(text, from, i))
             continue;
         if (text[i] == '}')
             depth++;
@@ -95,13 +88,6 @@ static size_t box_open(const char *text, size_t from, size_t close)
             return i;
     }
     return SIZE_MAX;
-}
-
-static size_t before_spaces(const char *text, size_t from, size_t end)
-{
-    while (end > from && text[end - 1] == ' ')
-        end--;
-    return end;
 }
 
 static size_t before_alnum(const char *text, size_t from, size_t end)
@@ -133,11 +119,11 @@ static size_t before_suffix(const char *text, size_t from, size_t end)
 static size_t before_name(const char *text, size_t from, size_t end)
 {
     size_t low = end - from > MOST_WORDS ? end - MOST_WORDS : from;
-    size_t at = before_spaces(text, low, end), name;
+    size_t at = before_any(text, low, end, " "), name;
 
     if (at == low || text[at - 1] != '=')
         return end;
-    at = before_spaces(text, low, at - 1);
+    at = before_any(text, low, at - 1, " ");
     at = before_suffix(text, low, at);
     name = before_alnum(text, low, at);
     if (name == at || !isalpha((unsigned char)text[name]))
@@ -194,7 +180,7 @@ static size_t and_end(const char *text, size_t from, size_t marker)
     while ((k = piece(text, low, end, &separates)) > 0 && !separates)
         end -= k;
     if (!separates && ends_in(text, low, end, "}"))
-        end = before_spaces(text, low, end - 1);
+        end = before_any(text, low, end - 1, " ");
     if (!ends_in(text, low, end, "and") || end - 3 == low ||
         isalpha((unsigned char)text[end - 4]))
         return 0;

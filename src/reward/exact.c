@@ -73,9 +73,7 @@ static void put(struct tidy *t, const char *s, size_t k)
 
 static bool follows(const struct tidy *t, const char *s)
 {
-    size_t k = strlen(s);
-
-    return t->n - t->at >= k && !memcmp(t->in + t->at, s, k);
+    return starts(t->in, t->at, t->n, s);
 }
 
 static void widen(struct tidy *t, enum gap gap)
@@ -239,8 +237,7 @@ static void strip(const char *s, size_t *at, size_t *end)
 {
     while (*at < *end && (s[*at] == '*' || s[*at] == ' '))
         ++*at;
-    while (*end > *at && strchr("*. ", s[*end - 1]) && s[*end - 1])
-        --*end;
+    *end = before_any(s, *at, *end, "*. ");
     if (*end - *at > 2 && is_letter(s[*at]) && s[*at + 1] == '=')
         *at += 2;
     if (*end - *at > 1 && s[*at] == '+')

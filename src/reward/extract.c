@@ -7,27 +7,21 @@
 #include "dapo/utf8.h"
 #include "rules.h"
 
-bool box_escaped(const char *text, size_t from, size_t at)
+bool box_brace(const char *text, size_t from, size_t at)
 {
-    size_t k = at;
-
-    while (k > from && text[k - 1] == '\\')
-        k--;
-    return (at - k) % 2 == 1;
+    if (text[at] != '{' && text[at] != '}')
+        return false;
+    return (at - before_any(text, from, at, "\\")) % 2 == 0;
 }
 
 size_t box_marker(const char *text, size_t from, size_t at)
 {
     static const char *const marker[] = {"\\boxed", "\\fbox"};
 
-    while (at > from && text[at - 1] && strchr(" \t\n\r", text[at - 1]))
-        at--;
-    for (size_t i = 0; i < sizeof marker / sizeof *marker; i++) {
-        size_t k = strlen(marker[i]);
-
-        if (at - from >= k && !memcmp(text + at - k, marker[i], k))
-            return at - k;
-    }
+    at = before_any(text, from, at, " \t\n\r");
+    for (size_t i = 0; i < sizeof marker / sizeof *marker; i++)
+        if (ends_in(text, from, at, marker[i]))
+            return at - strlen(marker[i]);
     return SIZE_MAX;
 }
 
@@ -37,7 +31,7 @@ static size_t box_end(const char *text, size_t from, size_t n, size_t at)
     size_t depth = 0;
 
     for (size_t i = at; i < n; i++) {
-        if ((text[i] != '{' && text[i] != '}') || box_escaped(text, from, i))
+        if (!box_brace(text, from, i))
             continue;
         if (text[i] == '{')
             depth++;
@@ -54,7 +48,7 @@ bool box_find(const char *text, size_t from, size_t n, size_t *offset, size_t *l
     size_t closers = 0;
 
     for (size_t i = n; i-- > from;) {
-        if ((text[i] != '{' && text[i] != '}') || box_escaped(text, from, i))
+        if (!box_brace(text, from, i))
             continue;
         if (text[i] == '}') {
             closers++;
@@ -77,7 +71,7 @@ static size_t answer_word(const char *text, size_t n, size_t at)
     for (const char *w = "answer"; *w; w++) {
         if (at < n && (text[at] | 0x20) == *w)
             at++;
-        else if (*w == 's' && n - at >= 2 && !memcmp(text + at, "\xc5\xbf", 2))
+        else if (*w == 's' && starts(text, at, n, "\xc5\xbf"))
             at += 2;
         else
             return 0;

@@ -15,9 +15,8 @@ struct span {
 /* extract.c.  Content of the last balanced \boxed{...} or \fbox{...} that lies in
  * text[from, n). */
 bool box_find(const char *text, size_t from, size_t n, size_t *offset, size_t *len);
-/* Whether the character at text[at] is a literal one: an odd run of backslashes before.
- */
-bool box_escaped(const char *text, size_t from, size_t at);
+/* Whether text[at] is a brace, not a literal one: an even run of backslashes before. */
+bool box_brace(const char *text, size_t from, size_t at);
 /* Where the marker of the box with the brace text[at] starts, not before `from`;
  * SIZE_MAX if that brace opens no box. */
 size_t box_marker(const char *text, size_t from, size_t at);
@@ -38,7 +37,8 @@ int answer_boxes(const char *text, size_t from, size_t n, bool *found,
 /* Where text[at, end) ends without ornaments, end tokens and one full stop. */
 size_t answer_end(const char *text, size_t at, size_t end);
 
-/* Whether text[at, n) starts with `what`; whether text[from, end) ends in it. */
+/* Whether text[at, n) starts with `what`; whether text[from, end) ends in it; where it
+ * ends without the bytes of `set` at its end. */
 static inline bool starts(const char *text, size_t at, size_t n, const char *what)
 {
     size_t k = strlen(what);
@@ -51,6 +51,14 @@ static inline bool ends_in(const char *text, size_t from, size_t end, const char
     size_t k = strlen(what);
 
     return end - from >= k && !memcmp(text + end - k, what, k);
+}
+
+static inline size_t before_any(const char *text, size_t from, size_t end,
+                                const char *set)
+{
+    while (end > from && text[end - 1] && strchr(set, text[end - 1]))
+        end--;
+    return end;
 }
 
 /* The two normal forms, appended to an empty *out.  0 or FAULT_SYSTEM. */
