@@ -46,25 +46,21 @@ struct verdict {
     size_t n_answer;
 };
 
-/* Last balanced \boxed{...} (or \fbox{...}; white space before the brace is allowed, \{
- * and \} don't count) that lies wholly in the last `window` code points of text[n] (<=
- * 0 = all of it), else the last "Answer: ..." line there by the official expression
- * (?i)Answer\s*:\s*([^\n]+).  An unbalanced box is passed over for an earlier one; an
- * empty one is found with len 0.  A byte outside valid UTF-8 counts as a code point.
- * Linear time, no memory.  Returns whether one was found. */
-bool answer_extract(const char *text, size_t n, int window, size_t *offset,
-                    size_t *len);
-
 /* A grader and its work space, for one thread.  The same texts have the same verdict
  * with every judge of the same grader and window, whatever it judged before.
- * `window` as above; both published recipes use 300.  0 or FAULT_SYSTEM, as all below.
+ * Only the last `window` code points of a response are read (<= 0 = all of it; a byte
+ * outside valid UTF-8 counts as one); both published recipes use 300.  Extraction takes
+ * linear time.  0 or FAULT_SYSTEM, as all below.
  *
- * GRADER_DAPO: the "Answer:" line only (a bare \boxed{} is not an answer there); right
- * iff its normal form is the gold's.  Same verdict as verl 0.4's
- * math_dapo.compute_score, checked on 60,000 random responses.
+ * GRADER_DAPO: the last "Answer: ..." line by the official expression
+ * (?i)Answer\s*:\s*([^\n]+) (a bare \boxed{} is not an answer there); right iff its
+ * normal form is the gold's.  Same verdict as verl 0.4's math_dapo.compute_score,
+ * checked on 60,000 random responses.
  *
- * GRADER_EXACT: answer_extract; right iff the normal forms below are equal and not
- * empty.
+ * GRADER_EXACT: the last balanced \boxed{...} (or \fbox{...}; white space before the
+ * brace is allowed, \{ and \} don't count) that lies wholly in the window, else the
+ * line of GRADER_DAPO.  An unbalanced box is passed over for an earlier one; an empty
+ * one is found with len 0.  Right iff the normal forms below are equal and not empty.
  *
  * GRADER_MATH: the last box as above; without braces the number behind it (\boxed 5).
  * Boxes that stand side by side are one list: with nothing but commas, "and", "or",
@@ -112,11 +108,6 @@ int judge_explain(struct judge *j, const char *gold, size_t n_gold, const char *
  * isn't (braces that don't match, longer than the window), no completion can be. */
 int judge_gold(struct judge *j, const char *gold, size_t n_gold, bool *good,
                struct fault *f);
-
-/* The official grader's normal form of answer[n] as a new string
- * in *out (caller frees with free).  A NUL byte in the answer is kept, so *out read as
- * a string ends there; judges compare whole.  0 or FAULT_SYSTEM. */
-int reward_normalize_dapo(const char *answer, size_t n, char **out, struct fault *f);
 
 /* Soft overlong penalty, Yu et al. 2025 (arXiv:2503.14476) eq. 13, in [-factor, 0]: 0
  * up to limit - cache, then linear to -factor at limit, -factor beyond.  Lengths in

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <utf8proc.h>
 
-#include "dapo/reward.h"
 #include "dapo/utf8.h"
 #include "rules.h"
 
@@ -253,17 +252,4 @@ int normal_dapo(const char *answer, size_t n, struct bytes *b, struct fault *f)
     keep(b, &w, at, end - at);
     finish(b, w);
     return 0;
-}
-
-int reward_normalize_dapo(const char *answer, size_t n, char **out, struct fault *f)
-{
-    struct bytes b = {0};
-    int rc = normal_dapo(answer, n, &b, f);
-
-    *out = NULL;
-    if (rc)
-        bytes_free(&b);
-    else
-        *out = b.data;
-    return rc;
 }

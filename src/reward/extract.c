@@ -3,7 +3,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "dapo/reward.h"
 #include "dapo/utf8.h"
 #include "rules.h"
 
@@ -129,13 +128,4 @@ bool line_find(const char *text, size_t from, size_t n, size_t *offset, size_t *
         found = true;
     }
     return found;
-}
-
-bool answer_extract(const char *text, size_t n, int window, size_t *offset, size_t *len)
-{
-    size_t from = window > 0 ? utf8_tail(text, n, (size_t)window) : 0;
-
-    *offset = *len = 0;
-    return box_find(text, from, n, offset, len) ||
-           line_find(text, from, n, offset, len);
 }

@@ -8,6 +8,7 @@
 #include "check.h"
 #include "dapo/mem.h"
 #include "dapo/reward.h"
+#include "reward/rules.h"
 
 static bool judge_n(enum grader g, int window, const char *gold, const char *text,
                     size_t n, struct verdict *v)
@@ -48,13 +49,13 @@ static void dapo_agrees_with_the_official_grader(void)
         rows++;
         CHECK(row != NULL);
         if (raw) {
-            char *out = NULL;
+            struct bytes out = {0};
 
-            CHECK_OK(reward_normalize_dapo(json_string_value(raw),
-                                           json_string_length(raw), &out, &f),
-                     &f);
-            CHECK_TEXT(out, json_string_value(json_object_get(row, "normal")));
-            free(out);
+            CHECK_OK(
+                normal_dapo(json_string_value(raw), json_string_length(raw), &out, &f),
+                &f);
+            CHECK_TEXT(out.data, json_string_value(json_object_get(row, "normal")));
+            bytes_free(&out);
         } else {
             const char *text = json_string_value(json_object_get(row, "text"));
             const char *gold = json_string_value(json_object_get(row, "gold"));
@@ -185,12 +186,12 @@ static void extraction_takes_the_last_balanced_box(void)
     };
 
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
-        size_t at, len;
-        bool found = answer_extract(t[i].text, strlen(t[i].text), 300, &at, &len);
+        struct verdict v;
         char got[64];
 
-        CHECK(found == (t[i].want != NULL));
-        snprintf(got, sizeof got, "%.*s", (int)len, t[i].text + at);
+        judge_n(GRADER_EXACT, 300, "34", t[i].text, strlen(t[i].text), &v);
+        CHECK(v.found == (t[i].want != NULL));
+        snprintf(got, sizeof got, "%.*s", (int)v.len, t[i].text + v.offset);
         CHECK_TEXT(got, t[i].want ? t[i].want : "");
     }
 }
