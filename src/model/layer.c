@@ -1,5 +1,6 @@
 /* layer.c - the forward of one layer and of the head, for training and decoding alike.
  */
+#include "dapo/pulse.h"
 #include "model/impl.h"
 
 void carve_acts(struct acts *a, struct carve *c, const struct model_config *cfg,
@@ -86,6 +87,7 @@ int layer_forward(const struct model *m, int layer, const struct acts *a, float 
     const float *norm2 = param_of(m, slot_of(m, layer, NORM2));
     size_t n = (size_t)w->rows * (size_t)c->dim;
 
+    pulse_beat(); /* of a large model, the only sign of life for minutes */
     if (be->rmsnorm(w->h, a->rstd1, a->x, norm1, w->rows, c->dim, c->norm_eps, f) ||
         attention_inputs(m, layer, a, w, f) ||
         be->attend(a->o, a->lse, a->q, w->keys ? w->keys : a->k,

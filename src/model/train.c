@@ -1,6 +1,7 @@
 /* train.c - forward and backward of packed sequences. */
 #include <limits.h>
 
+#include "dapo/pulse.h"
 #include "model/impl.h"
 
 /* Enough for any pack, and rows * heads stays an int (config: heads <= 1024). */
@@ -294,6 +295,7 @@ int model_backward(struct model *m, struct fault *f)
     for (int l = m->cfg.layers - 1; l >= 0; l--) {
         b.layer = l;
         b.a = &t->acts[l];
+        pulse_beat();
         if (mlp_back(&b, f) || attention_back(&b, f))
             return f->code;
     }

@@ -198,7 +198,7 @@ static void judge(struct watch *w, bool told)
 static void *watch_thread(void *p)
 {
     struct watch *w = p;
-    double next_beat = 0, next_ask = 0, next_look = 0;
+    double next_beat = 0, next_look = 0, next_ask = clock_now() + ASK_AGAIN;
     const double pause = w->beat_s < 1 ? w->beat_s : 1;
 
     while (!w->stop) {

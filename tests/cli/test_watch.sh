@@ -41,6 +41,20 @@ train hung
 ends 0 'done steps=3'
 like_calm hung
 
+echo "a long update is no hang: computing is a sign of life"
+(
+    cd "$OLDPWD"
+    "$dapo" prepare --task arithmetic --out "$tmp/task" --train 200 --eval 10 --sft 10 \
+        >/dev/null
+    LIMIT=120 on 2 "$dapo" train jobs/demo_dapo.ini --set run.dir="$runs" \
+        --set run.name=busy --set data.train="$tmp/task/train.jsonl" --set data.eval= \
+        --set run.steps=1 --set admission.groups=120 --set optimizer.updates_per_step=1 \
+        --set admission.dynamic=false --set optimizer.microbatch_tokens=1024 \
+        --set train.watchdog_s=1 --set run.log=info
+) >"$tmp/log" 2>&1 || die "a busy rank was taken for a silent one: $(cat "$tmp/log")"
+rc=0
+ends 0 'learn=([3-9]|[1-9][0-9])\.[0-9]+s' 'done steps=1'
+
 echo "a rank that is killed: its peers name it; nobody is to blame, the bits stay"
 for _ in 1 2; do
     train killed --set debug.fault=generate:1:5:kill
