@@ -50,9 +50,14 @@ fails() {
     checks=$((checks + 1))
 }
 
-# has PATTERN: the last command printed it.  same A B: two files are the same bytes.
+# has PATTERN: the last command printed it; said PATTERN: on standard error.
+# same A B: two files are the same bytes.
 has() {
     grep -qE -- "$1" "$tmp/out" || die "no '$1' in: $(head -c 2000 "$tmp/out")"
+    checks=$((checks + 1))
+}
+said() {
+    grep -qE -- "$1" "$tmp/err" || die "no '$1' in: $(cat "$tmp/err")"
     checks=$((checks + 1))
 }
 same() {

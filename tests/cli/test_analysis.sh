@@ -27,8 +27,8 @@ line() {
     checks=$((checks + 1))
 }
 
-# refused PATTERN COMMAND...: fails with one line on standard error.
-refused() {
+# complains PATTERN COMMAND...: fails with one line on standard error.
+complains() {
     local pattern=$1
     shift
     if "$@" >"$tmp/out" 2>"$tmp/err"; then die "did not fail: $*"; fi
@@ -120,7 +120,7 @@ for path, plots in zip(sys.argv[1:], (5, 4)): # without seconds one plot less
 X
 
 # A ledger that bills what no row holds is refused by name, and nothing is written.
-refused 'step-000003.h5: the ledger bills [0-9]+ tokens to trained, the token rows hold' \
+complains 'step-000003.h5: the ledger bills [0-9]+ tokens to trained, the token rows hold' \
     "$python" analysis/waste.py "$tmp/lie"
 [ ! -e "$tmp/lie/waste.csv" ] || die "an unbalanced run was reported"
 
@@ -133,9 +133,9 @@ ok png "$tmp/both/curves.png"
 
 # What isn't a run, or not complete, is one sentence.
 mkdir -p "$tmp/none"
-refused 'no step files' "$python" analysis/waste.py "$tmp/none"
+complains 'no step files' "$python" analysis/waste.py "$tmp/none"
 head -c 700 "$tmp/one/rollouts/step-000002.h5" >"$tmp/two/rollouts/step-000002.h5"
-refused "step-000002.h5: can't be read" "$python" analysis/curves.py "$tmp/two"
+complains "step-000002.h5: can't be read" "$python" analysis/curves.py "$tmp/two"
 
 # The store's own file: candidate i < 11 of tests/mpi/test_store.c has fate i mod 7 and
 # members m < 3 of (7 i + 3 m) mod 6 tokens; number 7 has no members.

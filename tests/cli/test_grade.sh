@@ -30,10 +30,6 @@ cat >"$tmp/want" <<'X2'
 [8,"different",false,null]
 X2
 same "$tmp/got" "$tmp/want"
-said() { # PATTERN: on standard error
-    grep -qE -- "$1" "$tmp/err" || die "no '$1' in: $(cat "$tmp/err")"
-    checks=$((checks + 1))
-}
 said '^rows: 8, malformed 0, responses taken whole 1$'
 said '^verdicts: equal 4, different 3, no-answer 1$'
 said '^against expect: 6 of 7 agree$'
