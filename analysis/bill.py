@@ -66,11 +66,9 @@ class Bill:  # pylint: disable=too-many-instance-attributes
     fates: list = field(default_factory=list)
     steps: dict = field(default_factory=dict)  # step: [tokens by fate]
     sum: list = field(default_factory=list)
-    total: int = 0
-    candidates: int = 0
     candidates_of: dict = field(default_factory=dict)  # by step
-    effective: int = 0  # complete groups with right and wrong answers
-    effective_of: dict = field(default_factory=dict)  # by step
+    # by step: complete groups with right and wrong answers
+    effective_of: dict = field(default_factory=dict)
     replicas: dict = field(default_factory=dict)  # replica: tokens
     prompts: dict = field(default_factory=dict)
     timed: bool = True  # every step has the metrics that seconds need
@@ -82,6 +80,21 @@ class Bill:  # pylint: disable=too-many-instance-attributes
     decode_max: float = 0.0
     decode_mean: float = 0.0
     roles: tuple = (0, 0, 0)  # ranks, learners, replicas of the last step
+
+    @property
+    def total(self):
+        """Generated tokens."""
+        return sum(self.sum)
+
+    @property
+    def candidates(self):
+        """Candidate groups of all steps."""
+        return sum(self.candidates_of.values())
+
+    @property
+    def effective(self):
+        """Effective groups of all steps."""
+        return sum(self.effective_of.values())
 
     @property
     def trained(self):
@@ -146,9 +159,7 @@ def add_rows(bill, step, file):
         p.correct += right
         p.tokens += n
         p.wasted += 0 if trained else n
-    bill.candidates += len(index)
     bill.candidates_of[step] = len(index)
-    bill.effective += effective
     bill.effective_of[step] = effective
     return tokens
 
@@ -247,7 +258,6 @@ def read(run):
                         f"rows hold {tokens[i]}"
                     )
                 bill.sum[i] += tokens[i]
-                bill.total += tokens[i]
             carried = check_carried(file, step, sum(tokens), carried)
             bill.steps[step] = tokens
             add_seconds(bill, step, file, ledger["seconds"].to_dict())

@@ -53,23 +53,6 @@ def fate_names(file):
     return {number: name for name, number in names.items()}
 
 
-def tokens_by_fate(file):
-    """Tokens by fate, counted from the token rows: offsets, not any stored count."""
-    offsets = file["tokens/completion_offset"][:]
-    rows = pd.DataFrame(
-        {
-            "candidate": file["completions/candidate"][:],
-            "tokens": offsets[1:] - offsets[:-1],
-        }
-    )
-    if len(file["tokens/ids"]) != offsets[-1]:
-        sys.exit(f"{file.filename}: the token rows don't end where the offsets say")
-    fate = pd.Series(
-        file["candidates/fate"][:].astype(int), index=file["candidates/index"][:]
-    ).map(fate_names(file))
-    return rows.groupby(rows["candidate"].map(fate))["tokens"].sum()
-
-
 def metrics(run):
     """All metrics of a run: a frame with one row per step and one column per name."""
     rows = []
