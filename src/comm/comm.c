@@ -165,6 +165,14 @@ MPI_Comm comm_mpi_decisions(const struct comm *c)
     return c->decisions;
 }
 
+MPI_Comm comm_node_all(const struct comm *c)
+{
+    MPI_Comm node;
+
+    MUST(MPI_Comm_split_type(c->world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+    return node;
+}
+
 int comm_rank(const struct comm *c)
 {
     return c->rank;

@@ -1,4 +1,4 @@
-/* comm_mpi.h - private: the way out of comm.h into MPI, for store and the ticks. */
+/* comm_mpi.h - private: the way out of comm.h into MPI, for ticks, store and doctor. */
 #ifndef DAPO_COMM_MPI_H
 #define DAPO_COMM_MPI_H
 
@@ -9,6 +9,9 @@ MPI_Comm comm_mpi(const struct comm *c);           /* world */
 MPI_Comm comm_mpi_learners(const struct comm *c);  /* MPI_COMM_NULL elsewhere */
 MPI_Comm comm_mpi_admission(const struct comm *c); /* root and replica leaders */
 MPI_Comm comm_mpi_decisions(const struct comm *c); /* the same ranks: long decisions */
+
+/* The ranks of this one's node; the caller's, for MPI_Comm_free. */
+MPI_Comm comm_node_all(const struct comm *c);
 
 /* An MPI call that fails has nothing to unwind to: say which, end the job. */
 #define MUST(call) comm_must((call), #call, __FILE__, __LINE__)

@@ -86,7 +86,7 @@ struct memory {
 void check_memory_all(struct report *r)
 {
     struct memory x = {.free = memory_free(), .ranks = 1};
-    MPI_Comm node = node_of_all(r->comm);
+    MPI_Comm node = comm_node_all(r->comm);
     char need[32], has[32], text[256];
 
     x.need = comm_rank(r->comm) < r->job->learners ? r->job->learn_bytes

@@ -10,15 +10,6 @@
 #include "dapo/backend.h"
 #include "doctor/node.h"
 
-MPI_Comm node_of_all(const struct comm *c)
-{
-    MPI_Comm node;
-
-    MUST(MPI_Comm_split_type(comm_mpi(c), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
-                             &node));
-    return node;
-}
-
 void node_reduce_all(MPI_Comm node, void *x, int n, MPI_Datatype type, MPI_Op op)
 {
     MPI_Request q;
@@ -29,7 +20,7 @@ void node_reduce_all(MPI_Comm node, void *x, int n, MPI_Datatype type, MPI_Op op
 
 void find_nodes_all(struct report *r)
 {
-    MPI_Comm node = node_of_all(r->comm);
+    MPI_Comm node = comm_node_all(r->comm);
     int me = comm_rank(r->comm), first = me;
     double elsewhere, heads;
 
@@ -56,7 +47,7 @@ struct cpus {
 static struct cpus count_cpus_all(const struct report *r)
 {
     struct cpus out = {.rank = comm_rank(r->comm), .ranks = 1};
-    MPI_Comm node = node_of_all(r->comm);
+    MPI_Comm node = comm_node_all(r->comm);
     cpu_set_t set;
 
     CPU_ZERO(&set);

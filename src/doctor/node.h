@@ -7,9 +7,7 @@
 #include <stddef.h>
 #include "doctor/report.h"
 
-/* The ranks of this one's node; the caller's, for MPI_Comm_free. */
-MPI_Comm node_of_all(const struct comm *c);
-/* Reduce x [n] over them, in place. */
+/* Reduce x [n] over the ranks of a node, in place. */
 void node_reduce_all(MPI_Comm node, void *x, int n, MPI_Datatype type, MPI_Op op);
 
 /* The value of the first line "KEY : value" of a file in /proc; false if there is none.

@@ -263,13 +263,11 @@ static int new_store(struct store **out, struct comm *c, const char *dir,
     return s->dir && s->rollouts && s->checkpoints && s->scratch ? 0 : f->code;
 }
 
-static bool first_of_node_all(struct comm *c)
+static bool first_of_node_all(const struct comm *c)
 {
-    MPI_Comm node;
+    MPI_Comm node = comm_node_all(c);
     int rank;
 
-    MUST(MPI_Comm_split_type(comm_mpi(c), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
-                             &node));
     MUST(MPI_Comm_rank(node, &rank));
     MUST(MPI_Comm_free(&node));
     return rank == 0;
