@@ -13,13 +13,13 @@
 struct replay {
     struct cmd_env *e;
     struct sweep sweep;
-    const char *dir, *csv;
+    struct sim_out out;
+    const char *dir;
     int64_t first, last, replicas, slots;
     struct run_record run;
     struct sim_tape *tape;
     struct sim_speed speed;
     double scale; /* recorded seconds over those of decoding alone, own policy */
-    FILE *out;
 };
 
 static int take_options(struct replay *r, struct fault *f)
@@ -32,7 +32,7 @@ static int take_options(struct replay *r, struct fault *f)
     if (!rc)
         rc = cmd_int(e, "--replicas", 1, 1 << 20, &r->replicas, f);
     if (!rc)
-        rc = cmd_option(e, "--csv", &r->csv, f);
+        rc = cmd_option(e, "--csv", &r->out.path, f);
     if (!rc)
         rc = sweep_take(&r->sweep, e, "replicas", f);
     if (!rc)
@@ -47,18 +47,14 @@ static int take_options(struct replay *r, struct fault *f)
 /* Settings that a replay can follow. */
 static bool may_differ(const char *name)
 {
-    static const char *const fixed[] = {"admission.group_size", NULL};
-    static const char *const free_ones[] = {"rollout.slots", "rollout.slice",
-                                            "run.seed", "optimizer.updates_per_step",
-                                            NULL};
+    static const char *const others[] = {"rollout.slots", "rollout.slice", "run.seed",
+                                         "optimizer.updates_per_step"};
 
-    for (int i = 0; fixed[i]; i++)
-        if (!strcmp(name, fixed[i]))
-            return false;
-    for (int i = 0; free_ones[i]; i++)
-        if (!strcmp(name, free_ones[i]))
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (!strcmp(name, others[i]))
             return true;
-    return !strncmp(name, "admission.", 10);
+    return !strncmp(name, "admission.", 10) &&
+           strcmp(name, "admission.group_size") != 0;
 }
 
 static int check_changes(const struct config *own, const struct config *other,
@@ -202,14 +198,6 @@ static void show_model(const struct replay *r, const struct errors *e)
            100 * sqrt(e->seconds / m->n));
 }
 
-static void show(const struct replay *r, int point, const char *name,
-                 const struct sim_row *row)
-{
-    sim_show_row(stdout, SIM_REPLAY, &r->sweep, point, name, row, false);
-    if (r->out)
-        sim_show_row(r->out, SIM_REPLAY, &r->sweep, point, name, row, true);
-}
-
 /* The run as recorded, and as modelled under its own policy. */
 static int replay_own(struct replay *r, struct fault *f)
 {
@@ -220,14 +208,12 @@ static int replay_own(struct replay *r, struct fault *f)
     if (rc)
         return rc;
     show_model(r, &e);
-    sim_show_head(stdout, SIM_REPLAY, &r->sweep, false);
-    if (r->out)
-        sim_show_head(r->out, SIM_REPLAY, &r->sweep, true);
+    sim_show_head(&r->out);
     recorded = own;
     recorded.t = r->run.t;
     recorded.same = r->run.m.n;
-    show(r, -1, "recorded", &recorded);
-    show(r, -1, "own", &own);
+    sim_show_row(&r->out, -1, "recorded", &recorded);
+    sim_show_row(&r->out, -1, "own", &own);
     return 0;
 }
 
@@ -249,7 +235,7 @@ static int replay_point(struct replay *r, int point, struct fault *f)
     if (!rc)
         rc = replay(r, &c, (int)replicas, note, &row, &e, f);
     if (!rc)
-        show(r, point, "other", &row);
+        sim_show_row(&r->out, point, "other", &row);
     return rc ? rc : cmd_written(f);
 }
 
@@ -274,14 +260,17 @@ static int replay_run(struct replay *r, struct fault *f)
 
 int cmd_replay(struct cmd_env *e, struct fault *f)
 {
-    struct replay r = {.e = e, .first = 1, .last = INT64_MAX};
+    struct replay r = {.e = e,
+                       .out = {.table = SIM_REPLAY, .sweep = &r.sweep},
+                       .first = 1,
+                       .last = INT64_MAX};
     int rc = take_options(&r, f);
 
     if (!rc)
-        rc = sim_csv_open(&r.out, r.csv, f);
+        rc = sim_out_open(&r.out, f);
     if (!rc)
         rc = replay_run(&r, f);
-    rc = sim_csv_close(&r.out, r.csv, rc, f);
+    rc = sim_out_close(&r.out, rc, f);
     sweep_free(&r.sweep);
     return rc;
 }

@@ -14,12 +14,12 @@
 struct simulate {
     struct cmd_env *e;
     struct sweep sweep;
+    struct sim_out out;
     int64_t replicas, steps, prompts;
     double trainable, median, between, within, slope;
     double step_s, half, tick_s;
     bool ideal;
-    const char *rates, *lengths, *speed, *csv;
-    FILE *out;                      /* of --csv */
+    const char *rates, *lengths, *speed;
     struct sim_work *work;          /* the workload of the last point ... */
     struct sim_work_config work_of; /* ... what was asked for ... */
     struct sim_law law;             /* ... and what it is like */
@@ -72,7 +72,7 @@ static int take_options(struct simulate *s, struct fault *f)
     if (!rc)
         rc = cmd_int(e, "--steps", 1, 1000000000, &s->steps, f);
     if (!rc)
-        rc = cmd_option(e, "--csv", &s->csv, f);
+        rc = cmd_option(e, "--csv", &s->out.path, f);
     if (!rc)
         rc = sweep_take(&s->sweep, e, SWEPT, f);
     return rc ? rc : cmd_rest(e, 0, 0, f);
@@ -258,17 +258,13 @@ static int simulate_points(struct simulate *s, struct fault *f)
         rc = make_point(s, i, &p, f);
         if (!rc && i == 0) {
             show_assumptions(s, &p);
-            sim_show_head(stdout, SIM_SIMULATE, &s->sweep, false);
-            if (s->out)
-                sim_show_head(s->out, SIM_SIMULATE, &s->sweep, true);
+            sim_show_head(&s->out);
         }
         if (!rc)
             rc = simulate_point(s, &p, note, &row, f);
         if (rc)
             break;
-        sim_show_row(stdout, SIM_SIMULATE, &s->sweep, i, NULL, &row, false);
-        if (s->out)
-            sim_show_row(s->out, SIM_SIMULATE, &s->sweep, i, NULL, &row, true);
+        sim_show_row(&s->out, i, NULL, &row);
         fflush(stdout);
         rc = cmd_written(f);
     }
@@ -279,6 +275,7 @@ int cmd_simulate(struct cmd_env *e, struct fault *f)
 {
     struct simulate s = {
         .e = e,
+        .out = {.table = SIM_SIMULATE, .sweep = &s.sweep},
         .replicas = 1,
         .trainable = 0.5,
         .between = 0.6,
@@ -292,10 +289,10 @@ int cmd_simulate(struct cmd_env *e, struct fault *f)
     if (!rc)
         rc = take_speed(&s, f);
     if (!rc)
-        rc = sim_csv_open(&s.out, s.csv, f);
+        rc = sim_out_open(&s.out, f);
     if (!rc)
         rc = simulate_points(&s, f);
-    rc = sim_csv_close(&s.out, s.csv, rc, f);
+    rc = sim_out_close(&s.out, rc, f);
     sim_work_free(s.work);
     sweep_free(&s.sweep);
     return rc;

@@ -11,13 +11,30 @@ static double percent(double part, double all)
     return all > 0 ? 100 * part / all : 0;
 }
 
-static double tokens_of(const struct sim_row *r, enum fate x, enum fate y)
+static double step_seconds(const struct sim_row *r)
+{
+    return sim_step_seconds(&r->t, r->groups);
+}
+
+static double all_tokens(const struct sim_row *r)
 {
     double all = 0;
 
     for (int i = 0; i < FATE_COUNT; i++)
         all += (double)r->t.tokens[i];
-    return percent((double)r->t.tokens[x] + (x == y ? 0 : (double)r->t.tokens[y]), all);
+    return all;
+}
+
+static double fate_share(const struct sim_row *r, enum fate fate)
+{
+    return percent((double)r->t.tokens[fate], all_tokens(r));
+}
+
+static double no_signal_share(const struct sim_row *r)
+{
+    return percent((double)r->t.tokens[FATE_ALL_CORRECT] +
+                       (double)r->t.tokens[FATE_ALL_WRONG],
+                   all_tokens(r));
 }
 
 static double bias(const struct sim_row *r)
@@ -41,48 +58,55 @@ static double rounds(const struct sim_row *r)
     return r->t.worst_rounds < 0 ? NAN : (double)r->t.worst_rounds;
 }
 
-/* X(table mask, name in CSV, head, unit, decimals, value); the mask says which tables
- * show it: 1 simulate, 2 replay; all are in both CSVs of their bit 4 and 8. */
-#define COLUMN_LIST(X)                                                                 \
-    X(15, step_seconds, "step", "s", 3, sim_step_seconds(&r->t, r->groups))            \
-    X(10, of_recorded, "of run", "x", 3,                                               \
-      sim_step_seconds(&r->t, r->groups) / r->recorded)                                \
-    X(15, over_blind, "bound", "x", 3,                                                 \
-      sim_step_seconds(&r->t, r->groups) / r->bound.blind)                             \
-    X(5, over_oracle, "oracle", "x", 3,                                                \
-      sim_step_seconds(&r->t, r->groups) / r->bound.oracle)                            \
-    X(5, over_overlap, "overlap", "x", 3,                                              \
-      sim_step_seconds(&r->t, r->groups) / r->bound.overlap)                           \
-    X(15, candidates, "cand", "/step", 1, (double)r->t.started / (double)r->t.steps)   \
-    X(15, tokens, "tokens", "/step", 0, (double)r->t.decoded / (double)r->t.steps)     \
-    X(15, trained, "trained", "%", 1, tokens_of(r, FATE_TRAINED, FATE_TRAINED))        \
-    X(15, no_signal, "nosign", "%", 1, tokens_of(r, FATE_ALL_CORRECT, FATE_ALL_WRONG)) \
-    X(15, surplus, "surplus", "%", 1, tokens_of(r, FATE_SURPLUS, FATE_SURPLUS))        \
-    X(15, cancelled, "cancel", "%", 1, tokens_of(r, FATE_CANCELLED, FATE_CANCELLED))   \
-    X(15, stale, "stale", "%", 1, tokens_of(r, FATE_STALE, FATE_STALE))                \
-    X(5, length_bias, "length", "%", 1, bias(r))                                       \
-    X(5, length_error, "+-", "%", 1, bias_error(r))                                    \
-    X(12, truncated, "trunc", "%", 1,                                                  \
-      percent((double)r->t.truncated, (double)r->t.sequences))                         \
-    X(15, short_steps, "short", "%", 1,                                                \
-      percent((double)r->t.short_steps, (double)r->t.steps))                           \
-    X(13, stale_groups, "older", "%", 1,                                               \
-      percent((double)r->t.stale, (double)r->t.groups))                                \
-    X(15, worst_rounds, "rounds", "most", 0, rounds(r))                                \
-    X(15, busy, "busy", "%", 1, 100 * sim_occupancy(&r->t, &r->m))                     \
-    X(10, same_batches, "same", "steps", 0, (double)r->same)                           \
-    X(10, drawn_groups, "drawn", "groups%", 1,                                         \
-      percent((double)r->t.drawn_groups, (double)r->t.started))                        \
-    X(10, drawn_tokens, "drawn", "tokens%", 1,                                         \
-      percent((double)r->t.drawn_tokens, (double)r->t.decoded))                        \
-    X(12, steps, "steps", "", 0, (double)r->t.steps)                                   \
-    X(12, groups, "groups", "", 0, (double)r->t.groups)                                \
-    X(12, seconds, "all", "s", 3, r->t.seconds)                                        \
-    X(4, bound_oracle, "oracle", "s", 3, r->bound.oracle)                              \
-    X(4, bound_blind, "bound", "s", 3, r->bound.blind)                                 \
-    X(4, bound_overlap, "overlap", "s", 3, r->bound.overlap)
+/* Where a column is shown. */
+enum {
+    SIMULATE_TABLE = 1u << SIM_SIMULATE,
+    REPLAY_TABLE = 1u << SIM_REPLAY,
+    SIMULATE_CSV = SIMULATE_TABLE << 2,
+    REPLAY_CSV = REPLAY_TABLE << 2,
+    SIMULATE = SIMULATE_TABLE | SIMULATE_CSV,
+    REPLAY = REPLAY_TABLE | REPLAY_CSV,
+    CSV = SIMULATE_CSV | REPLAY_CSV,
+    BOTH = SIMULATE | REPLAY
+};
 
-#define X(mask, name, head, unit, decimals, value)      \
+/* X(where, name in CSV, head, unit, decimals, value) */
+#define COLUMN_LIST(X)                                                                 \
+    X(BOTH, step_seconds, "step", "s", 3, step_seconds(r))                             \
+    X(REPLAY, of_recorded, "of run", "x", 3, step_seconds(r) / r->recorded)            \
+    X(BOTH, over_blind, "bound", "x", 3, step_seconds(r) / r->bound.blind)             \
+    X(SIMULATE, over_oracle, "oracle", "x", 3, step_seconds(r) / r->bound.oracle)      \
+    X(SIMULATE, over_overlap, "overlap", "x", 3, step_seconds(r) / r->bound.overlap)   \
+    X(BOTH, candidates, "cand", "/step", 1, (double)r->t.started / (double)r->t.steps) \
+    X(BOTH, tokens, "tokens", "/step", 0, (double)r->t.decoded / (double)r->t.steps)   \
+    X(BOTH, trained, "trained", "%", 1, fate_share(r, FATE_TRAINED))                   \
+    X(BOTH, no_signal, "nosign", "%", 1, no_signal_share(r))                           \
+    X(BOTH, surplus, "surplus", "%", 1, fate_share(r, FATE_SURPLUS))                   \
+    X(BOTH, cancelled, "cancel", "%", 1, fate_share(r, FATE_CANCELLED))                \
+    X(BOTH, stale, "stale", "%", 1, fate_share(r, FATE_STALE))                         \
+    X(SIMULATE, length_bias, "length", "%", 1, bias(r))                                \
+    X(SIMULATE, length_error, "+-", "%", 1, bias_error(r))                             \
+    X(CSV, truncated, "trunc", "%", 1,                                                 \
+      percent((double)r->t.truncated, (double)r->t.sequences))                         \
+    X(BOTH, short_steps, "short", "%", 1,                                              \
+      percent((double)r->t.short_steps, (double)r->t.steps))                           \
+    X(SIMULATE | CSV, stale_groups, "older", "%", 1,                                   \
+      percent((double)r->t.stale, (double)r->t.groups))                                \
+    X(BOTH, worst_rounds, "rounds", "most", 0, rounds(r))                              \
+    X(BOTH, busy, "busy", "%", 1, 100 * sim_occupancy(&r->t, &r->m))                   \
+    X(REPLAY, same_batches, "same", "steps", 0, (double)r->same)                       \
+    X(REPLAY, drawn_groups, "drawn", "groups%", 1,                                     \
+      percent((double)r->t.drawn_groups, (double)r->t.started))                        \
+    X(REPLAY, drawn_tokens, "drawn", "tokens%", 1,                                     \
+      percent((double)r->t.drawn_tokens, (double)r->t.decoded))                        \
+    X(CSV, steps, "steps", "", 0, (double)r->t.steps)                                  \
+    X(CSV, groups, "groups", "", 0, (double)r->t.groups)                               \
+    X(CSV, seconds, "all", "s", 3, r->t.seconds)                                       \
+    X(SIMULATE_CSV, bound_oracle, "oracle", "s", 3, r->bound.oracle)                   \
+    X(SIMULATE_CSV, bound_blind, "bound", "s", 3, r->bound.blind)                      \
+    X(SIMULATE_CSV, bound_overlap, "overlap", "s", 3, r->bound.overlap)
+
+#define X(where, name, head, unit, decimals, value)     \
     static double value_##name(const struct sim_row *r) \
     {                                                   \
         return value;                                   \
@@ -91,13 +115,13 @@ COLUMN_LIST(X)
 #undef X
 
 static const struct column {
-    unsigned mask;
+    unsigned where; /* bits of the enum above */
     const char *name, *head, *unit;
     int decimals;
     double (*value)(const struct sim_row *);
 } columns[] = {
-#define X(mask, name, head, unit, decimals, value) \
-    {mask, #name, head, unit, decimals, value_##name},
+#define X(where, name, head, unit, decimals, value) \
+    {where, #name, head, unit, decimals, value_##name},
     COLUMN_LIST(X)
 #undef X
 };
@@ -105,7 +129,7 @@ static const struct column {
 
 static bool shown(const struct column *c, enum sim_table table, bool csv)
 {
-    return c->mask & (1u << table << (csv ? 2 : 0));
+    return c->where & (1u << table << (csv ? 2 : 0));
 }
 
 /* A column is as wide as its head and its widest likely number. */
@@ -136,93 +160,104 @@ static int key_width(const struct sweep_axis *x)
 
 #define NAME_WIDTH 10
 
-void sim_show_head(FILE *to, enum sim_table table, const struct sweep *s, bool csv)
+static void csv_head(const struct sim_out *o)
 {
     const char *comma = "";
 
-    if (csv) {
-        if (table == SIM_REPLAY)
-            fputs("policy,", to);
-        for (int i = 0; i < s->n; i++, comma = ",")
-            fprintf(to, "%s%s", comma, s->axis[i].key);
-        for (size_t k = 0; k < COLUMNS; k++)
-            if (shown(&columns[k], table, csv)) {
-                fprintf(to, "%s%s", comma, columns[k].name);
-                comma = ",";
-            }
-        fputc('\n', to);
-        return;
-    }
-    for (int line = 0; line < 2; line++) {
-        if (table == SIM_REPLAY)
-            fprintf(to, "%-*s ", NAME_WIDTH, line ? "" : "policy");
-        for (int i = 0; i < s->n; i++)
-            fprintf(to, "%-*s ", key_width(&s->axis[i]),
-                    line ? "" : short_key(s->axis[i].key));
-        for (size_t k = 0; k < COLUMNS; k++)
-            if (shown(&columns[k], table, csv))
-                fprintf(to, " %*s", width(&columns[k]),
-                        line ? columns[k].unit : columns[k].head);
-        fputc('\n', to);
-    }
+    if (o->table == SIM_REPLAY)
+        fputs("policy,", o->csv);
+    for (int i = 0; i < o->sweep->n; i++)
+        fprintf(o->csv, "%s,", o->sweep->axis[i].key);
+    for (size_t k = 0; k < COLUMNS; k++)
+        if (shown(&columns[k], o->table, true)) {
+            fprintf(o->csv, "%s%s", comma, columns[k].name);
+            comma = ",";
+        }
+    fputc('\n', o->csv);
 }
 
-void sim_show_row(FILE *to, enum sim_table table, const struct sweep *s, int point,
-                  const char *name, const struct sim_row *r, bool csv)
+void sim_show_head(const struct sim_out *o)
+{
+    for (int line = 0; line < 2; line++) {
+        if (o->table == SIM_REPLAY)
+            printf("%-*s ", NAME_WIDTH, line ? "" : "policy");
+        for (int i = 0; i < o->sweep->n; i++)
+            printf("%-*s ", key_width(&o->sweep->axis[i]),
+                   line ? "" : short_key(o->sweep->axis[i].key));
+        for (size_t k = 0; k < COLUMNS; k++)
+            if (shown(&columns[k], o->table, false))
+                printf(" %*s", width(&columns[k]),
+                       line ? columns[k].unit : columns[k].head);
+        putchar('\n');
+    }
+    if (o->csv)
+        csv_head(o);
+}
+
+static const char *swept(const struct sim_out *o, int axis, int point)
+{
+    return point < 0 ? "" : sweep_value(o->sweep, axis, point);
+}
+
+static void csv_row(const struct sim_out *o, int point, const char *name,
+                    const struct sim_row *r)
 {
     const char *comma = "";
 
-    if (table == SIM_REPLAY) {
-        if (csv)
-            fputs(name, to);
-        else
-            fprintf(to, "%-*s ", NAME_WIDTH, name);
-        comma = ",";
-    }
-    for (int i = 0; i < s->n; i++, comma = ",") {
-        const char *value = point < 0 ? "" : sweep_value(s, i, point);
+    if (o->table == SIM_REPLAY)
+        fprintf(o->csv, "%s,", name);
+    for (int i = 0; i < o->sweep->n; i++)
+        fprintf(o->csv, "%s,", swept(o, i, point));
+    for (size_t k = 0; k < COLUMNS; k++)
+        if (shown(&columns[k], o->table, true)) {
+            fprintf(o->csv, "%s%.10g", comma, columns[k].value(r));
+            comma = ",";
+        }
+    fputc('\n', o->csv);
+}
 
-        if (csv)
-            fprintf(to, "%s%s", comma, value);
-        else
-            fprintf(to, "%-*s ", key_width(&s->axis[i]), value);
-    }
+void sim_show_row(const struct sim_out *o, int point, const char *name,
+                  const struct sim_row *r)
+{
+    if (o->table == SIM_REPLAY)
+        printf("%-*s ", NAME_WIDTH, name);
+    for (int i = 0; i < o->sweep->n; i++)
+        printf("%-*s ", key_width(&o->sweep->axis[i]), swept(o, i, point));
     for (size_t k = 0; k < COLUMNS; k++) {
         double v;
 
-        if (!shown(&columns[k], table, csv))
+        if (!shown(&columns[k], o->table, false))
             continue;
         v = columns[k].value(r);
-        if (csv)
-            fprintf(to, "%s%.10g", comma, v);
-        else if (isfinite(v))
-            fprintf(to, " %*.*f", width(&columns[k]), columns[k].decimals, v);
+        if (isfinite(v))
+            printf(" %*.*f", width(&columns[k]), columns[k].decimals, v);
         else
-            fprintf(to, " %*s", width(&columns[k]), "-");
-        comma = ",";
+            printf(" %*s", width(&columns[k]), "-");
     }
-    fputc('\n', to);
+    putchar('\n');
+    if (o->csv)
+        csv_row(o, point, name, r);
 }
 
-int sim_csv_open(FILE **out, const char *path, struct fault *f)
+int sim_out_open(struct sim_out *o, struct fault *f)
 {
-    *out = path ? fopen(path, "w") : NULL;
-    return !path || *out ? 0
-                         : fault_set(f, FAULT_FILE, "%s: can't be written: %s", path,
-                                     strerror(errno));
+    if (!o->path || (o->csv = fopen(o->path, "w")))
+        return 0;
+    return fault_set(f, FAULT_FILE, "%s: can't be written: %s", o->path,
+                     strerror(errno));
 }
 
-int sim_csv_close(FILE **out, const char *path, int rc, struct fault *f)
+int sim_out_close(struct sim_out *o, int rc, struct fault *f)
 {
     bool bad;
 
-    if (!*out)
+    if (!o->csv)
         return rc;
-    bad = ferror(*out);
-    bad |= fclose(*out) != 0;
-    *out = NULL;
+    bad = ferror(o->csv);
+    bad |= fclose(o->csv) != 0;
+    o->csv = NULL;
     if (rc || !bad)
         return rc;
-    return fault_set(f, FAULT_FILE, "%s: can't be written: %s", path,
+    return fault_set(f, FAULT_FILE, "%s: can't be written: %s", o->path,
                      errno ? strerror(errno) : "the device refused");
 }

@@ -2,6 +2,8 @@
 #ifndef DAPO_CMD_SHOW_SIM_H
 #define DAPO_CMD_SHOW_SIM_H
 
+#include <stdio.h>
+
 #include "cmd/sweep.h"
 #include "dapo/sim.h"
 
@@ -9,23 +11,30 @@
 struct sim_row {
     struct sim_figures t;
     struct sim_machine m;
-    struct sim_bounds bound; /* simulate */
-    double reference;        /* mean length of all trainable groups, tokens */
-    int groups;              /* B */
-    double recorded;         /* replay: seconds per step of the run itself */
-    int64_t same;            /* replay: steps whose batch is the recorded one */
+    struct sim_bounds bound;
+    double reference; /* simulate: mean length of all trainable groups, tokens */
+    int groups;       /* B */
+    double recorded;  /* replay: seconds per step of the run itself */
+    int64_t same;     /* replay: steps whose batch is the recorded one */
 };
 enum sim_table { SIM_SIMULATE, SIM_REPLAY };
 
-/* The head: names and units of the columns.  `csv` writes CSV, else a table. */
-void sim_show_head(FILE *to, enum sim_table table, const struct sweep *s, bool csv);
-/* A row: `name` (may be NULL) stands for a point without swept keys. */
-void sim_show_row(FILE *to, enum sim_table table, const struct sweep *s, int point,
-                  const char *name, const struct sim_row *r, bool csv);
-
-/* --csv: FAULT_FILE if it can't be written; without a path *out is NULL, and closing it
- * says `rc`. */
-int sim_csv_open(FILE **out, const char *path, struct fault *f);
-int sim_csv_close(FILE **out, const char *path, int rc, struct fault *f);
+/* Where rows go: to standard output as a table, and to a file of --csv if there is one.
+ */
+struct sim_out {
+    enum sim_table table;
+    const struct sweep *sweep;
+    const char *path; /* of --csv; NULL: none */
+    FILE *csv;        /* NULL: none */
+};
+/* FAULT_FILE if `path` can't be written; closing says `rc` if that is a fault. */
+int sim_out_open(struct sim_out *o, struct fault *f);
+int sim_out_close(struct sim_out *o, int rc, struct fault *f);
+/* Names and units of the columns. */
+void sim_show_head(const struct sim_out *o);
+/* The row of a point; -1: of none, its swept keys stay empty.  `name` of the policy:
+ * replay's first column. */
+void sim_show_row(const struct sim_out *o, int point, const char *name,
+                  const struct sim_row *r);
 
 #endif
