@@ -260,8 +260,7 @@ void admission_ledger(const struct admission *a, int64_t tokens[FATE_COUNT]);
 /* Groups of the open step that are known to be trainable, at most B: the progress. */
 int64_t admission_known(const struct admission *a);
 /* q[k] = P(trainable | the first k verdicts were equal), k in [0, G), over all classes
- * of history; fixed within a step.  q[0], the share of trainable groups, is a metric.
- */
+ * of history; fixed within a step.  q[0] is the share of trainable groups. */
 double admission_estimate(const struct admission *a, int k);
 /* The same of one class: what the launch rule goes by. */
 double admission_estimate_of(const struct admission *a, enum history h, int k);

@@ -19,8 +19,6 @@ static bool wanted_in_round(struct admission *a)
 /* Does the policy want one more candidate? */
 static bool wanted(struct admission *a)
 {
-    int64_t target = (int64_t)a->c.groups << (a->c.surplus == SURPLUS_RESUME);
-
     if (!a->c.dynamic)
         return !step_enough(a);
     if (a->c.refill != REFILL_STREAM)
@@ -28,7 +26,7 @@ static bool wanted(struct admission *a)
     if (step_enough(a))
         return false;
     if (a->needed < 0)
-        a->needed = odds_fewer(target - a->known, a->undecided, a->estimate.q,
+        a->needed = odds_fewer(step_target(a) - a->known, a->undecided, a->estimate.q,
                                HISTORY_COUNT * a->c.size);
     return a->needed >= a->c.speculation;
 }

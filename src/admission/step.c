@@ -71,11 +71,14 @@ static bool over(int64_t tokens, int64_t budget)
     return budget > 0 && tokens > budget;
 }
 
+int64_t step_target(const struct admission *a)
+{
+    return (int64_t)a->c.groups * (a->c.surplus == SURPLUS_RESUME ? 2 : 1);
+}
+
 bool step_enough(const struct admission *a)
 {
-    int64_t target = (int64_t)a->c.groups << (a->c.surplus == SURPLUS_RESUME);
-
-    return (a->c.dynamic && a->known >= target) ||
+    return (a->c.dynamic && a->known >= step_target(a)) ||
            over(a->spent, a->c.max_candidate_tokens) ||
            over(a->to_train, a->c.max_train_tokens);
 }

@@ -89,6 +89,8 @@ void step_advance(struct admission *a);
 void step_completed(struct admission *a, int64_t index);
 /* Close it: note the batch, and learn from the candidates that decided it. */
 void step_close(struct admission *a, enum closed_by why);
+/* Trainable groups aimed at: B, or 2B so that the next step finds some (resume). */
+int64_t step_target(const struct admission *a);
 /* No further candidate can be needed as things stand. */
 bool step_enough(const struct admission *a);
 

@@ -66,6 +66,15 @@ static void add(struct work *w, const struct sim_member *m, int size)
     }
 }
 
+static bool trainable(const struct sim_member *m, int size)
+{
+    int correct = 0;
+
+    for (int k = 0; k < size; k++)
+        correct += m[k].correct;
+    return group_trainable(correct, size);
+}
+
 static double bound(const struct work *w, const struct sim_machine *m, bool longest)
 {
     double iterations = w->tokens / m->replicas / m->slots;
@@ -92,15 +101,11 @@ static int patient_step(struct patient *p, int groups, int64_t most,
     *trained = *all = (struct work){0};
     for (int64_t i = 0; found < groups && i < most && p->cursor < p->s->available;
          i++) {
-        int correct = 0;
-
         rc = p->s->draw(p->s->context, p->step, p->cursor++, p->members, &prompt, f);
         if (rc)
             return rc;
-        for (int k = 0; k < p->s->size; k++)
-            correct += p->members[k].correct;
         add(all, p->members, p->s->size);
-        if (group_trainable(correct, p->s->size)) {
+        if (trainable(p->members, p->s->size)) {
             add(trained, p->members, p->s->size);
             found++;
         }
@@ -150,40 +155,40 @@ int sim_law(struct sim_law *out, const struct sim_source *s, int64_t groups,
 {
     struct sim_member *members =
         mem_new((size_t)s->size, sizeof *members, "a candidate", f);
-    double length = 0, trainable_length = 0, trainable = 0, truncated = 0, n = 0;
+    struct work all = {0}, trained = {0};
+    double found = 0, truncated = 0, n = 0;
     int64_t prompt;
     int rc = members ? 0 : f->code;
 
     for (int64_t i = 0; !rc && i < groups && i < s->available; i++) {
-        int correct = 0, full = 0;
-        double sum = 0;
-
         if ((rc = s->draw(s->context, 0, i, members, &prompt, f)))
             break;
-        for (int k = 0; k < s->size; k++) {
-            sum += members[k].tokens;
-            correct += members[k].correct;
-            full += members[k].tokens >= s->max_tokens;
-        }
         n++;
-        length += sum;
-        if (group_trainable(correct, s->size)) {
-            trainable++;
-            trainable_length += sum;
-            truncated += full;
-        }
+        add(&all, members, s->size);
+        if (!trainable(members, s->size))
+            continue;
+        found++;
+        add(&trained, members, s->size);
+        for (int k = 0; k < s->size; k++)
+            truncated += members[k].tokens >= s->max_tokens;
     }
     free(members);
     *out = (struct sim_law){
-        .trainable = trainable / n,
-        .length = length / n / s->size,
-        .trainable_length = trainable_length / trainable / s->size,
-        .truncated = truncated / trainable / s->size,
+        .trainable = found / n,
+        .length = all.tokens / n / s->size,
+        .trainable_length = trained.tokens / found / s->size,
+        .truncated = truncated / found / s->size,
     };
     return rc;
 }
 
 /* -- decode speed ------------------------------------------------------------------ */
+
+/* Is it an observation?  NaN is none. */
+static bool observed(double iterations, double tokens, double seconds)
+{
+    return iterations > 0 && tokens > 0 && seconds > 0;
+}
 
 int sim_fit(struct sim_speed *out, const double *iterations, const double *tokens,
             const double *seconds, int n, struct fault *f)
@@ -193,7 +198,7 @@ int sim_fit(struct sim_speed *out, const double *iterations, const double *token
 
     *out = (struct sim_speed){0};
     for (int i = 0; i < n; i++) {
-        if (!(iterations[i] > 0 && tokens[i] > 0 && seconds[i] > 0))
+        if (!observed(iterations[i], tokens[i], seconds[i]))
             continue;
         xx += iterations[i] * iterations[i];
         xy += iterations[i] * tokens[i];
@@ -217,7 +222,7 @@ int sim_fit(struct sim_speed *out, const double *iterations, const double *token
         out->each_s = flat ? 0 : ys / yy;
     }
     for (int i = 0; i < n; i++)
-        if (iterations[i] > 0 && tokens[i] > 0 && seconds[i] > 0)
+        if (observed(iterations[i], tokens[i], seconds[i]))
             error += pow((out->fixed_s * iterations[i] + out->each_s * tokens[i]) /
                                  seconds[i] -
                              1,
