@@ -50,9 +50,8 @@ static void find_all(int window, const struct row *row, size_t n)
 }
 #define FIND(window, rows) find_all(window, rows, sizeof(rows) / sizeof *(rows))
 
-/* Boxes: balanced, nested, one after another, side by side; in thoughts, code, bytes.
- */
-static void the_box_in_a_response(void)
+/* A box as it is written, balanced, nested. */
+static void a_box(void)
 {
     static const struct row rows[] = {
         {T("So \\boxed{5}"), T("5")},
@@ -81,6 +80,63 @@ static void the_box_in_a_response(void)
         {T("\\boxed{\\left.\\frac12\\right|}"), T("\\left.\\frac12\\right|")},
         {T("\\boxed{}"), T("")},
         {T("\\boxed{ }"), T(" ")},
+    };
+
+    FIND(300, rows);
+}
+
+/* Markers, braces and backslashes that make no box, or another one; bytes. */
+static void what_is_spelt_like_a_box(void)
+{
+    static const struct row rows[] = {
+        {T("boxed{5}"), NONE},
+        {T("\\\\boxed{5}"), T("5")},
+        {T("\\\\\\boxed{5}"), T("5")},
+        {T("$\\boxed{\\$5}$"), T("\\$5")},
+        {T("\\boxed{5\\}"), NONE},
+        {T("\\boxed{\\}5}"), T("\\}5")},
+        {T("\\boxed{\\\\}"), T("\\\\")},
+        {T("\\boxedx{5}"), NONE},
+        {T("\\boxed[5]"), NONE},
+        {T("\\boxed(5)"), NONE},
+        {T("\\text{\\boxed{5}}"), T("5")},
+        {T("\\Boxed{5}"), NONE},
+        {T("\\boxed{5}}}}}"), T("5")},
+        {T("\\boxed{a}\\boxed{"), T("a")},
+        {T("\\boxed{\\boxed{"), NONE},
+        {T("{{{{{{\\boxed{5}"), T("5")},
+        {T("\\boxed{%5}"), T("%5")},
+        {T("x\000\\boxed{5}\000"), T("5")},
+        {T("\\boxed{5\000}"), T("5\000")},
+    };
+
+    FIND(300, rows);
+}
+
+static void mathematics_in_and_behind_a_box(void)
+{
+    static const struct row rows[] = {
+        {T("\\boxed{\\begin{pmatrix}1\\\\2\\end{pmatrix}}"),
+         T("\\begin{pmatrix}1\\\\2\\end{pmatrix}")},
+        {T("$$\\boxed{\n\\begin{aligned}x&=1\\\\y&=2\\end{aligned}\n}$$"),
+         T("\n\\begin{aligned}x&=1\\\\y&=2\\end{aligned}\n")},
+        {T("\\boxed{5}\\,\\text{cm}"), T("5")},
+        {T("\\boxed{5\\text{ cm}}"), T("5\\text{ cm}")},
+        {T("\\boxed{5} cm"), T("5")},
+        {T("$\\boxed{5}\\%$"), T("5")},
+        {T("\\boxed{\\text{Yes}}"), T("\\text{Yes}")},
+        {T("\\boxed{A}"), T("A")},
+        {T("The answer is \\boxed{\\textbf{(B)}}."), T("\\textbf{(B)}")},
+        {T("\\boxed{\\underline{5}}"), T("\\underline{5}")},
+    };
+
+    FIND(300, rows);
+}
+
+/* In thoughts, under headings, beside an "Answer:", before an end token. */
+static void a_box_among_other_text(void)
+{
+    static const struct row rows[] = {
         {T("<think>maybe \\boxed{3}</think> The answer is \\boxed{4}."), T("4")},
         {T("<think>\\boxed{3} wait</think> It is 4."), T("3")},
         {T("<think>\\boxed{3} wait</think> Answer: 4"), T("3")},
@@ -90,6 +146,19 @@ static void the_box_in_a_response(void)
         {T("**Final Answer:** \\(\\boxed{7}\\)"), T("7")},
         {T("<answer> \\boxed{7} </answer>"), T("7")},
         {T("```python\nprint('\\\\boxed{1}')\n```\n\\boxed{2}"), T("2")},
+        {T("Answer: 5 \\boxed{6}"), T("6")},
+        {T("\\boxed{6} Answer: 5"), T("6")},
+        {T("Answer: see \\boxed{5}"), T("5")},
+        {T("\\(\\boxed{5}\\)<|im_end|>\n<|im_start|>user\n\\boxed{9}"), T("9")},
+    };
+
+    FIND(300, rows);
+}
+
+/* One after another, or side by side as one list. */
+static void several_boxes(void)
+{
+    static const struct row rows[] = {
         {T("\\boxed{5} \\boxed{6}"), T("6")},
         {T("\\boxed{5},\\boxed{6}"), T("5, 6")},
         {T("\\boxed{5} or \\boxed{6}"), T("5, 6")},
@@ -119,49 +188,15 @@ static void the_box_in_a_response(void)
         {T("\\boxed{5} = \\boxed{6}"), T("6")},
         {T("\\boxed{5}\\cdot\\boxed{6}"), T("6")},
         {T("\\boxed{5}+\\boxed{6}"), T("6")},
-        {T("boxed{5}"), NONE},
-        {T("\\\\boxed{5}"), T("5")},
-        {T("\\\\\\boxed{5}"), T("5")},
-        {T("$\\boxed{\\$5}$"), T("\\$5")},
-        {T("\\boxed{5\\}"), NONE},
-        {T("\\boxed{\\}5}"), T("\\}5")},
-        {T("\\boxed{\\\\}"), T("\\\\")},
-        {T("\\boxedx{5}"), NONE},
-        {T("\\boxed[5]"), NONE},
-        {T("\\boxed(5)"), NONE},
-        {T("\\text{\\boxed{5}}"), T("5")},
-        {T("\\Boxed{5}"), NONE},
-        {T("\\boxed{5}}}}}"), T("5")},
-        {T("\\boxed{a}\\boxed{"), T("a")},
-        {T("\\boxed{\\boxed{"), NONE},
-        {T("{{{{{{\\boxed{5}"), T("5")},
-        {T("\\boxed{%5}"), T("%5")},
-        {T("x\000\\boxed{5}\000"), T("5")},
-        {T("\\boxed{5\000}"), T("5\000")},
-        {T("Answer: 5 \\boxed{6}"), T("6")},
-        {T("\\boxed{6} Answer: 5"), T("6")},
-        {T("Answer: see \\boxed{5}"), T("5")},
-        {T("\\boxed{\\begin{pmatrix}1\\\\2\\end{pmatrix}}"),
-         T("\\begin{pmatrix}1\\\\2\\end{pmatrix}")},
-        {T("$$\\boxed{\n\\begin{aligned}x&=1\\\\y&=2\\end{aligned}\n}$$"),
-         T("\n\\begin{aligned}x&=1\\\\y&=2\\end{aligned}\n")},
-        {T("\\boxed{5}\\,\\text{cm}"), T("5")},
-        {T("\\boxed{5\\text{ cm}}"), T("5\\text{ cm}")},
-        {T("\\boxed{5} cm"), T("5")},
-        {T("$\\boxed{5}\\%$"), T("5")},
-        {T("\\boxed{\\text{Yes}}"), T("\\text{Yes}")},
-        {T("\\boxed{A}"), T("A")},
-        {T("The answer is \\boxed{\\textbf{(B)}}."), T("\\textbf{(B)}")},
-        {T("\\boxed{\\underline{5}}"), T("\\underline{5}")},
-        {T("\\(\\boxed{5}\\)<|im_end|>\n<|im_start|>user\n\\boxed{9}"), T("9")},
         {T("\\boxed{5}...\\boxed{5}"), T("5")},
         {T("\\boxed{5}, \\boxed{5.0}"), T("5, 5.0")},
     };
+
     FIND(300, rows);
 }
 
 /* "Answer:" as it is written; prose is never searched. */
-static void the_line_in_a_response(void)
+static void the_word_of_a_line(void)
 {
     static const struct row rows[] = {
         {T("**Final Answer**\n7"), NONE},
@@ -175,30 +210,6 @@ static void the_line_in_a_response(void)
         {T("answer: 7"), T("7")},
         {T("Answer:\n7"), T("7")},
         {T("Answer:\n\n\n7\n"), T("7")},
-        {T("Answer: 7."), T("7")},
-        {T("Answer: 7<|im_end|>"), T("7")},
-        {T("Answer: 7.<|im_end|>\n"), T("7")},
-        {T("Answer: 7<|endoftext|>"), T("7")},
-        {T("Answer: 7</s>"), T("7")},
-        {T("Answer: 7<eos>"), T("7")},
-        {T("Answer: 7<|eot_id|>"), T("7")},
-        {T("Answer: 7[/INST]"), T("7")},
-        {T("Answer: 7<end_of_turn>"), T("7")},
-        {T("Answer: 7 <|end▁of▁sentence|>"), T("7")},
-        {T("Answer: 7<｜end▁of▁sentence｜>"), T("7")},
-        {T("Answer: $7$"), T("$7$")},
-        {T("Answer: $7$."), T("$7$")},
-        {T("Answer: \\(7\\)."), T("\\(7\\)")},
-        {T("Answer: \\[7\\]"), T("\\[7\\]")},
-        {T("Answer: $$7$$"), T("$$7$$")},
-        {T("Answer: `7`"), T("`7`")},
-        {T("Answer: \"7\""), T("\"7\"")},
-        {T("Answer: **7**"), T("7")},
-        {T("Answer: **7.**"), T("7")},
-        {T("Answer: *7*"), T("7")},
-        {T("Answer: 7, because 3+4=7."), T("7, because 3+4=7")},
-        {T("Answer: 7\nLet me double check."), T("7")},
-        {T("Answer: 7\n\nAnswer: 8"), T("8")},
         {T("Final answer: 7"), T("7")},
         {T("The final answer is: 7"), T("7")},
         {T("The final answer is 7"), NONE},
@@ -208,7 +219,6 @@ static void the_line_in_a_response(void)
         {T("My final answer: 7"), T("7")},
         {T("The correct answer: (B)"), T("(B)")},
         {T("Correct Answer: B"), T("B")},
-        {T("Answer: (B) 12"), T("(B) 12")},
         {T("Answer - 7"), NONE},
         {T("Answer = 7"), NONE},
         {T("Answer is 7"), NONE},
@@ -227,6 +237,60 @@ static void the_line_in_a_response(void)
         {T("$\\text{Answer: } 7$"), T("7$")},
         {T("<answer>7</answer>"), NONE},
         {T("Answer: <answer>7</answer>"), T("7")},
+        {T("answers: 7"), NONE},
+        {T("Answered: 7"), NONE},
+        {T("unanswer: 7"), T("7")},
+        {T("The answer to part (a): 7"), NONE},
+        {T("Answer\u00a0: 5"), T("5")},
+        {T("ＡＮＳＷＥＲ: 5"), NONE},
+        {T("Step 1: Answer the question: 5"), NONE},
+        {T("To answer: compute. Then 5"), T("compute. Then 5")},
+    };
+
+    FIND(300, rows);
+}
+
+/* Full stops and end tokens go, what follows on the line stays. */
+static void the_end_of_a_line(void)
+{
+    static const struct row rows[] = {
+        {T("Answer: 7."), T("7")},
+        {T("Answer: 7<|im_end|>"), T("7")},
+        {T("Answer: 7.<|im_end|>\n"), T("7")},
+        {T("Answer: 7<|endoftext|>"), T("7")},
+        {T("Answer: 7</s>"), T("7")},
+        {T("Answer: 7<eos>"), T("7")},
+        {T("Answer: 7<|eot_id|>"), T("7")},
+        {T("Answer: 7[/INST]"), T("7")},
+        {T("Answer: 7<end_of_turn>"), T("7")},
+        {T("Answer: 7 <|end▁of▁sentence|>"), T("7")},
+        {T("Answer: 7<｜end▁of▁sentence｜>"), T("7")},
+        {T("Answer: 7, because 3+4=7."), T("7, because 3+4=7")},
+        {T("Answer: 7\nLet me double check."), T("7")},
+        {T("Answer: 7\n\nAnswer: 8"), T("8")},
+        {T("```\nAnswer: 3\n```"), T("3")},
+    };
+
+    FIND(300, rows);
+}
+
+/* Emphasis goes, delimiters of mathematics and code stay. */
+static void delimiters_in_a_line(void)
+{
+    static const struct row rows[] = {
+        {T("Answer: $7$"), T("$7$")},          {T("Answer: $7$."), T("$7$")},
+        {T("Answer: \\(7\\)."), T("\\(7\\)")}, {T("Answer: \\[7\\]"), T("\\[7\\]")},
+        {T("Answer: $$7$$"), T("$$7$$")},      {T("Answer: `7`"), T("`7`")},
+        {T("Answer: \"7\""), T("\"7\"")},      {T("Answer: **7**"), T("7")},
+        {T("Answer: **7.**"), T("7")},         {T("Answer: *7*"), T("7")},
+    };
+
+    FIND(300, rows);
+}
+
+static void a_display_over_several_lines(void)
+{
+    static const struct row rows[] = {
         {T("Answer:\n$$\n7\n$$"), T("$$\n7\n$$")},
         {T("Answer:\n\\[\n7\n\\]"), T("\\[\n7\n\\]")},
         {T("Answer:\n\\begin{pmatrix}1\\\\2\\end{pmatrix}"),
@@ -235,17 +299,16 @@ static void the_line_in_a_response(void)
          T("\\begin{pmatrix}\n1\\\\\n2\n\\end{pmatrix}")},
         {T("Answer: $\\begin{cases} x=1\\\\\ny=2\\end{cases}$"),
          T("$\\begin{cases} x=1\\\\\ny=2\\end{cases}$")},
-        {T("Answer:"), NONE},
-        {T("Answer: "), NONE},
-        {T("Answer:\n\n"), NONE},
-        {T("Answer"), NONE},
-        {T("answers: 7"), NONE},
-        {T("Answered: 7"), NONE},
-        {T("unanswer: 7"), T("7")},
-        {T("The answer to part (a): 7"), NONE},
-        {T("```\nAnswer: 3\n```"), T("3")},
-        {T("```output\n7\n```"), NONE},
-        {T("5 is in the box"), NONE},
+    };
+
+    FIND(300, rows);
+}
+
+/* All of the line, but for white space, emphasis and a full stop around it. */
+static void what_a_line_says(void)
+{
+    static const struct row rows[] = {
+        {T("Answer: (B) 12"), T("(B) 12")},
         {T("Answer: 5\0006"), T("5\0006")},
         {T("Answer: x = 5"), T("x = 5")},
         {T("Answer: $x = 5$ cm"), T("$x = 5$ cm")},
@@ -268,8 +331,21 @@ static void the_line_in_a_response(void)
         {T("Answer: 5\r\nmore"), T("5")},
         {T("Answer: 5 5"), T("5 5")},
         {T("Answer: \u00a05\u00a0"), T("5")},
-        {T("Answer\u00a0: 5"), T("5")},
-        {T("ＡＮＳＷＥＲ: 5"), NONE},
+        {T("Answer: (see above)"), T("(see above)")},
+        {T("**Answer: $\\frac{1}{2}$**"), T("$\\frac{1}{2}$")},
+        {T("**Answer:** $\\dfrac{1}{2}$."), T("$\\dfrac{1}{2}$")},
+        {T("Answer:   \\( \\sqrt{2} \\)   "), T("\\( \\sqrt{2} \\)")},
+        {T("Answer: 5 (five)"), T("5 (five)")},
+        {T("Answer: 5 -- done"), T("5 -- done")},
+    };
+
+    FIND(300, rows);
+}
+
+/* Minerva's sentence is left off, no other. */
+static void a_sentence_in_a_line(void)
+{
+    static const struct row rows[] = {
         {T("Final Answer: The final answer is $5$. I hope it is correct."), T("$5$")},
         {T("Final Answer: The final answer is 5. I hope it is correct."), T("5")},
         {T("Answer: The answer is \\(5\\)."), T("\\(5\\)")},
@@ -278,19 +354,31 @@ static void the_line_in_a_response(void)
         {T("Answer: Let me think. 5"), T("Let me think. 5")},
         {T("Q: What is 2+2?\nAnswer: 4\n\nQ: What is 3+3?\nAnswer: 6"), T("6")},
         {T("Answer: 4\n\nQuestion: 3+3?\n"), T("4")},
-        {T("Answer: (see above)"), T("(see above)")},
-        {T("**Answer: $\\frac{1}{2}$**"), T("$\\frac{1}{2}$")},
-        {T("**Answer:** $\\dfrac{1}{2}$."), T("$\\dfrac{1}{2}$")},
-        {T("Answer:   \\( \\sqrt{2} \\)   "), T("\\( \\sqrt{2} \\)")},
-        {T("Answer: 5 (five)"), T("5 (five)")},
-        {T("Answer: 5 -- done"), T("5 -- done")},
+    };
+
+    FIND(300, rows);
+}
+
+static void the_last_line_that_says_something(void)
+{
+    static const struct row rows[] = {
         {T("Answer: 1\nAnswer:"), T("1")},
         {T("Answer: 1\nAnswer: \n\n"), T("1")},
         {T("Answer: 1 Answer: 2"), T("2")},
         {T("Answer: 1, Answer: 2"), T("2")},
-        {T("Step 1: Answer the question: 5"), NONE},
-        {T("To answer: compute. Then 5"), T("compute. Then 5")},
     };
+
+    FIND(300, rows);
+}
+
+static void lines_without_an_answer(void)
+{
+    static const struct row rows[] = {
+        {T("Answer:"), NONE},           {T("Answer: "), NONE},
+        {T("Answer:\n\n"), NONE},       {T("Answer"), NONE},
+        {T("```output\n7\n```"), NONE}, {T("5 is in the box"), NONE},
+    };
+
     FIND(300, rows);
 }
 
@@ -349,5 +437,10 @@ static void the_windows_edge(void)
     padded("", 0, "Answer: 5", 0, 8, none);
 }
 
-CASES(CASE(the_box_in_a_response), CASE(the_line_in_a_response),
+CASES(CASE(a_box), CASE(what_is_spelt_like_a_box),
+      CASE(mathematics_in_and_behind_a_box), CASE(a_box_among_other_text),
+      CASE(several_boxes), CASE(the_word_of_a_line), CASE(the_end_of_a_line),
+      CASE(delimiters_in_a_line), CASE(a_display_over_several_lines),
+      CASE(what_a_line_says), CASE(a_sentence_in_a_line),
+      CASE(the_last_line_that_says_something), CASE(lines_without_an_answer),
       CASE(the_line_in_chinese), CASE(the_windows_edge));
