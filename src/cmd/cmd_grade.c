@@ -8,6 +8,11 @@
 #include "dapo/clock.h"
 #include "dapo/mem.h"
 
+/* "|exact|dapo|math" */
+#define X(name, text, version) "|" text
+static const char graders[] = GRADER_LIST(X);
+#undef X
+
 #define BATCH 16384                    /* rows read before they are judged */
 #define BATCH_BYTES ((size_t)64 << 20) /* or as many bytes of them */
 
@@ -17,7 +22,7 @@ struct tally {
     long expected, agreed;
     double seconds;           /* of judging */
     struct bytes differences; /* from what was expected, a line each */
-    char first[sizeof((struct fault *)0)->text]; /* malformed row */
+    struct fault first;       /* of a malformed row */
 };
 
 struct job {
@@ -92,7 +97,7 @@ static int count(struct tally *t, const struct grade_row *r, struct fault *f)
     t->rows++;
     if (r->error) {
         if (!t->malformed++)
-            snprintf(t->first, sizeof t->first, "%s", r->error);
+            fault_set(&t->first, FAULT_DATA, "%s", r->error);
         return 0;
     }
     t->verdict[r->verdict.kind]++;
@@ -232,8 +237,8 @@ static int grade_file(struct job *j, const char *path, struct fault *f)
     if (!rc)
         print_summary(j);
     if (!rc && j->t.malformed)
-        rc = fault_set(f, FAULT_DATA, "%.400s; malformed rows in all: %ld", j->t.first,
-                       j->t.malformed);
+        rc = fault_set(f, FAULT_DATA, "%.400s; malformed rows in all: %ld",
+                       j->t.first.text, j->t.malformed);
     free(j->row);
     lines_free(&j->in);
     bytes_free(&j->t.differences);
@@ -261,7 +266,7 @@ int cmd_grade(struct cmd_env *e, struct fault *f)
     int64_t window = 300, threads = 1;
     struct job j = {.g = {.strict = cmd_flag(e, "--strict")}};
     int grader = GRADER_MATH;
-    int rc = cmd_choice(e, "--grader", "exact|dapo|math", &grader, f);
+    int rc = cmd_choice(e, "--grader", graders + 1, &grader, f);
 
     if (!rc)
         rc = cmd_int(e, "--window", 0, 1000000000, &window, f);
