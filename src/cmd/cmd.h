@@ -77,6 +77,10 @@ struct lines {
  * line number for what is no JSON, an empty line or one of over 64 MiB. */
 int lines_next(struct lines *l, struct json_t **out, struct fault *f);
 void lines_free(struct lines *l);
+/* Give each line of standard input to `take`, whose faults get its number, and see that
+ * what it printed was written. */
+int lines_each(int (*take)(void *context, const struct json_t *line, struct fault *f),
+               void *context, struct fault *f);
 /* Put "NAME: line N: " before *f's sentence and make it FAULT_DATA, unless
  * the fault is the system's; returns its code. */
 int lines_fault(const struct lines *l, struct fault *f);

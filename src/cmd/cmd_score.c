@@ -71,8 +71,9 @@ static int put_line(struct job *j, struct fault *f)
     return rc;
 }
 
-static int score(struct job *j, const json_t *line, struct fault *f)
+static int score(void *job, const json_t *line, struct fault *f)
 {
+    struct job *j = job;
     struct model *m = j->g.model;
     int start[2] = {0}, n, rc;
 
@@ -95,26 +96,6 @@ static int score(struct job *j, const json_t *line, struct fault *f)
         rc = model_head(m, j->at, j->ids.id + 1, n - 1, 1.0f, j->logp, NULL, NULL, NULL,
                         f);
     return rc ? rc : put_line(j, f);
-}
-
-static int score_lines(struct job *j, struct fault *f)
-{
-    struct lines in = {.in = stdin};
-    json_t *line;
-    int rc;
-
-    while (!(rc = lines_next(&in, &line, f)) && line) {
-        rc = score(j, line, f);
-        json_decref(line);
-        if (rc)
-            rc = lines_fault(&in, f);
-        else
-            rc = cmd_written(f);
-        if (rc)
-            break;
-    }
-    lines_free(&in);
-    return rc;
 }
 
 static int open_top(struct job *j, struct fault *f)
@@ -141,7 +122,7 @@ int cmd_score(struct cmd_env *e, struct fault *f)
     if (!rc)
         rc = open_top(&j, f);
     if (!rc)
-        rc = score_lines(&j, f);
+        rc = lines_each(score, &j, f);
     engine_close(&j.g);
     ids_free(&j.ids);
     bytes_free(&j.out);

@@ -13,8 +13,9 @@ struct job {
 };
 
 /* "text" or {"text": "text"} in, {"ids": [...]} out. */
-static int encode(struct job *j, const json_t *line, struct fault *f)
+static int encode(void *job, const json_t *line, struct fault *f)
 {
+    struct job *j = job;
     const json_t *text = json_is_object(line) ? json_object_get(line, "text") : line;
 
     if (!json_is_string(text))
@@ -32,8 +33,9 @@ static int encode(struct job *j, const json_t *line, struct fault *f)
 }
 
 /* {"ids": [...]} in, {"text": "..."} out; what is not UTF-8 becomes U+FFFD. */
-static int decode(struct job *j, const json_t *line, struct fault *f)
+static int decode(void *job, const json_t *line, struct fault *f)
 {
+    struct job *j = job;
     struct decoder d;
     json_t *text;
     int rc;
@@ -57,26 +59,6 @@ static int decode(struct job *j, const json_t *line, struct fault *f)
     return 0;
 }
 
-static int convert(struct job *j, bool back, struct fault *f)
-{
-    struct lines in = {.in = stdin};
-    json_t *line;
-    int rc;
-
-    while (!(rc = lines_next(&in, &line, f)) && line) {
-        rc = back ? decode(j, line, f) : encode(j, line, f);
-        json_decref(line);
-        if (rc)
-            rc = lines_fault(&in, f);
-        else
-            rc = cmd_written(f);
-        if (rc)
-            break;
-    }
-    lines_free(&in);
-    return rc;
-}
-
 int cmd_tokenize(struct cmd_env *e, struct fault *f)
 {
     struct job j = {.special = cmd_flag(e, "--special")};
@@ -90,7 +72,7 @@ int cmd_tokenize(struct cmd_env *e, struct fault *f)
     if (!rc)
         rc = tokenizer_open(&j.tok, e->argv[0], f);
     if (!rc)
-        rc = convert(&j, back, f);
+        rc = lines_each(back ? decode : encode, &j, f);
     tokenizer_free(j.tok);
     ids_free(&j.ids);
     bytes_free(&j.text);

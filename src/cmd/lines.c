@@ -68,6 +68,24 @@ void lines_free(struct lines *l)
     l->text = NULL;
 }
 
+int lines_each(int (*take)(void *context, const struct json_t *line, struct fault *f),
+               void *context, struct fault *f)
+{
+    struct lines in = {.in = stdin};
+    json_t *line;
+    int rc;
+
+    while (!(rc = lines_next(&in, &line, f)) && line) {
+        rc = take(context, line, f);
+        json_decref(line);
+        rc = rc ? lines_fault(&in, f) : cmd_written(f);
+        if (rc)
+            break;
+    }
+    lines_free(&in);
+    return rc;
+}
+
 int json_ids(const struct json_t *line, int vocab, struct ids *out, struct fault *f)
 {
     const json_t *list = json_is_object(line) ? json_object_get(line, "ids") : line, *v;
