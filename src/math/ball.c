@@ -19,6 +19,18 @@ bool ball_real(const acb_t x)
     return arb_is_zero(acb_imagref(x));
 }
 
+bool ball_below(const acb_t x, slong e)
+{
+    mag_t size;
+    bool below;
+
+    mag_init(size);
+    acb_get_mag(size, x);
+    below = mag_cmp_2exp_si(size, e) < 0;
+    mag_clear(size);
+    return below;
+}
+
 void ball_set(struct ball *w, acb_t out, mpq_srcptr q)
 {
     fmpq_t r;
@@ -84,14 +96,9 @@ static enum value quotient(struct ball *w, const struct node *a, acb_t out)
 enum value ball_factorial(struct ball *w, acb_t x)
 {
     slong prec = w->prec < GAMMA_BITS ? w->prec : GAMMA_BITS;
-    mag_t size;
-    bool small;
 
-    mag_init(size);
-    acb_get_mag(size, x);
-    small = mag_cmp_2exp_si(size, 64) < 0;
-    mag_clear(size);
-    if (!small || !ball_spend(w, 2) || !fuel_spend(w->s->math, 400 * (int64_t)prec))
+    if (!ball_below(x, 64) || !ball_spend(w, 2) ||
+        !fuel_spend(w->s->math, 400 * (int64_t)prec))
         return VALUE_PASS;
     w->capped = w->capped || w->prec > GAMMA_BITS;
     acb_add_ui(x, x, 1, w->prec);

@@ -48,6 +48,7 @@ enum value ball_rational_power(struct ball *w, acb_t x, mpq_srcptr q);
 bool ball_exact(struct ball *w, const struct node *a, acb_t out);
 void ball_set(struct ball *w, acb_t out, mpq_srcptr q);
 bool ball_real(const acb_t x);
+bool ball_below(const acb_t x, slong e); /* surely |x| < 2^e */
 /* Charge `weight` multiplications, or `weight` elementary functions. */
 bool ball_spend(const struct ball *w, int weight);
 bool ball_spend_function(const struct ball *w, int weight);

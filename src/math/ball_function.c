@@ -3,18 +3,6 @@
 
 #ifdef HAVE_FLINT
 
-static bool below_2exp(const acb_t x, slong e)
-{
-    mag_t size;
-    bool ok;
-
-    mag_init(size);
-    acb_get_mag(size, x);
-    ok = mag_cmp_2exp_si(size, e) < 0;
-    mag_clear(size);
-    return ok;
-}
-
 /* -- sine, cosine and their quotients ------------------------------------------- */
 /* Of q pi by its own functions: sin(pi / 6) is exactly 1/2. */
 static void sine_cosine_turn(struct ball *w, mpq_srcptr q, acb_t s, acb_t c)
@@ -42,10 +30,8 @@ static enum value sine_cosine(struct ball *w, const struct node *u, bool circula
         v = VALUE_PASS; /* bound.c passed e^u with exact u only */
     } else {
         v = ball_value(w, u, s);
-        if (v == VALUE_OK && circular)
-            v = below_2exp(s, ball_real(s) ? 2000 : 60) ? VALUE_OK : VALUE_PASS;
-        else if (v == VALUE_OK)
-            v = below_2exp(s, 60) ? VALUE_OK : VALUE_PASS;
+        if (v == VALUE_OK && !ball_below(s, circular && ball_real(s) ? 2000 : 60))
+            v = VALUE_PASS;
         if (v == VALUE_OK && circular)
             acb_sin_cos(s, c, s, w->prec);
         else if (v == VALUE_OK)

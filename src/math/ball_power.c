@@ -3,22 +3,10 @@
 
 #ifdef HAVE_FLINT
 
-/* |x| < 2^60, so that e^x has an exponent of at most 61 bits. */
-static bool moderate(const acb_t x)
-{
-    mag_t size;
-    bool ok;
-
-    mag_init(size);
-    acb_get_mag(size, x);
-    ok = mag_cmp_2exp_si(size, 60) < 0;
-    mag_clear(size);
-    return ok;
-}
-
+/* Below 2^60 the result has an exponent of at most 61 bits. */
 enum value ball_exp(struct ball *w, acb_t x)
 {
-    if (!moderate(x) || !ball_spend_function(w, 1))
+    if (!ball_below(x, 60) || !ball_spend_function(w, 1))
         return VALUE_PASS;
     acb_exp(x, x, w->prec);
     return VALUE_OK;

@@ -96,19 +96,6 @@ static enum relation refute(struct pair *p, unsigned *good)
 }
 
 /* -- proof ---------------------------------------------------------------------- */
-/* |x| < 2^-bits */
-static bool below(const acb_t x, slong bits)
-{
-    mag_t size;
-    bool ok;
-
-    mag_init(size);
-    acb_get_mag(size, x);
-    ok = mag_cmp_2exp_si(size, -bits) < 0;
-    mag_clear(size);
-    return ok;
-}
-
 /* OVERLAP: |a - b| < 2^-bits, so they are equal at this point of integers. */
 static enum relation within(struct pair *p, double bits)
 {
@@ -120,7 +107,7 @@ static enum relation within(struct pair *p, double bits)
         if (r != OVERLAP)
             return r;
         acb_sub(p->x, p->x, p->y, prec);
-        if (below(p->x, need))
+        if (ball_below(p->x, -need))
             return OVERLAP;
     }
     return HOPELESS;
@@ -178,8 +165,9 @@ static bool agree(struct pair *p, slong bits)
 
     acb_init(d);
     acb_sub(d, p->x, p->y, NUMERIC_BITS);
-    ok = below(d, bits) || (!acb_contains_zero(p->x) && below_part(d, p->x, bits));
-    ok = ok && below(d, LEAST_BITS) && below_part(d, p->x, LEAST_BITS) &&
+    ok =
+        ball_below(d, -bits) || (!acb_contains_zero(p->x) && below_part(d, p->x, bits));
+    ok = ok && ball_below(d, -LEAST_BITS) && below_part(d, p->x, LEAST_BITS) &&
          below_part(d, p->y, LEAST_BITS);
     acb_clear(d);
     return ok;
@@ -223,8 +211,6 @@ static struct math_result ladder(struct pair *p)
         return answer(MATH_EQUAL, MATH_STEP_BOUND);
     if (r != DISJOINT)
         r = accept(p, good);
-    else
-        return answer(MATH_DIFFERENT, MATH_STEP_BALL);
     if (r == OVERLAP)
         return answer(MATH_EQUAL_NUMERIC, MATH_STEP_NUMERIC);
     if (r == DISJOINT)
