@@ -328,10 +328,13 @@ void ball_ratio_sign(struct scalar *s, const struct node *a, const struct node *
                      int *sign)
 {
     struct pair p;
+    int n = 0;
 
     *sign = 0;
     pair_open(&p, s, a, b);
-    for (int k = 0; pair_symbols(&p) && !*sign && k < (p.symbols ? POINTS : 1); k++) {
+    if (pair_symbols(&p))
+        n = p.symbols ? POINTS : 1;
+    for (int k = 0; !*sign && k < n; k++) {
         enum relation r;
 
         point_draw(&s->point, k, false);

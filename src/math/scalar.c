@@ -212,12 +212,12 @@ int scalar_order(struct math *m, const struct node *a, const struct node *b,
 static int ratio_sign(struct scalar *s, const struct node *a, const struct node *b)
 {
     mpq_ptr x = rational_take(s), y = rational_take(s);
+    bool fit;
     int sign = 0;
 
     s->point.n = 0;
-    for (int k = 0;
-         point_symbols(&s->point, a) && point_symbols(&s->point, b) && k < 4 && !sign;
-         k++) {
+    fit = point_symbols(&s->point, a) && point_symbols(&s->point, b);
+    for (int k = 0; fit && k < 4 && !sign; k++) {
         point_draw(&s->point, k, true);
         if (rational_value(s, a, &s->point, x) == VALUE_OK &&
             rational_value(s, b, &s->point, y) == VALUE_OK)
