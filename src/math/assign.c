@@ -104,9 +104,8 @@ static bool read_relation(const struct node *a, struct named *out)
         out->in = true;
         return is_name(out->name);
     }
-    for (int i = 0; i + 1 < a->n; i++)
-        if (a->u.ops[i] != REL_EQ && a->u.ops[i] != REL_APPROX)
-            return false;
+    if (!is_equation(a))
+        return false;
     out->value = last_value(a);
     if (defines(out->name, out->value))
         return true;
@@ -355,11 +354,9 @@ static bool is_numbered(const struct system *s)
 static bool system_to_list(struct math *m, struct system *s, const struct node *a,
                            struct math_result *r)
 {
-    bool column =
-        a->kind == NODE_MATRIX && (a->u.matrix.rows == 1 || a->u.matrix.cols == 1);
     bool free = (is_bare(a) || is_braces(a)) && is_numbered(s);
 
-    if (is_relation(a) || (!column && !is_bare(a) && !is_tuple(a) && !free))
+    if (is_relation(a) || (!is_vector(a) && !is_bare(a) && !is_tuple(a) && !free))
         return false;
     if (!s->ordered)
         system_sort(s);

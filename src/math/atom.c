@@ -26,7 +26,6 @@ static bool closes_with(const struct token *t, char open)
 static const struct node *bracketed(struct parser *p, const struct node *a, char open,
                                     char close)
 {
-    struct node *list;
     bool one = a && (a->kind != NODE_LIST || a->u.list.open);
 
     if (!a || (one && open != '{'))
@@ -34,14 +33,7 @@ static const struct node *bracketed(struct parser *p, const struct node *a, char
                      (open == '[' && close == ']'))
                    ? a
                    : NULL;
-    list = tree_node(p->m, NODE_LIST, one ? 1 : a->n);
-    if (!list)
-        return NULL;
-    for (int i = 0; i < list->n; i++)
-        list->kid[i] = one ? a : a->kid[i];
-    list->u.list.open = open;
-    list->u.list.close = close;
-    return list;
+    return list_of(p->m, one ? &a : a->kid, one ? 1 : a->n, open, close);
 }
 
 /* {x | x > 0}, {x : x > 0}: opaque, of the element and its condition. */

@@ -116,14 +116,7 @@ static const struct node *peel(struct math *m, const struct node *a)
         a = words_meaning(m, a);
     if (a && a->kind == NODE_OPAQUE)
         a = peel_cases(m, a);
-    if (a && a->kind == NODE_LIST && !a->n) {
-        struct node *empty = tree_node(m, NODE_NAMED_SET, 0);
-
-        if (empty)
-            empty->u.name = "empty";
-        a = empty;
-    }
-    return a;
+    return a && a->kind == NODE_LIST && !a->n ? named_set(m, "empty") : a;
 }
 
 static struct math_result decide(struct math *m, const struct node *gold,

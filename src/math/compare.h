@@ -33,8 +33,7 @@ struct math_result either(struct math_result a, struct math_result b);
 
 /* -- looking at trees -------------------------------------------------------------- */
 bool is_relation(const struct node *a); /* =, <, ..., "and", "or" of such */
-bool has_kind(const struct node *a, enum node_kind kind); /* anywhere in it */
-bool has_symbol(const struct node *a);                    /* a free one, or a call */
+bool has_symbol(const struct node *a);  /* a free one, or a call */
 /* Whether `part` is in `a`, as a subtree. */
 bool has_part(const struct node *a, const struct node *part);
 bool is_call(const struct node *a, const char *name);
@@ -52,14 +51,13 @@ static inline bool is_braces(const struct node *a)
 bool is_tuple(const struct node *a);
 /* Two items in brackets that are an interval, as (a, b) may be. */
 bool is_interval(const struct node *a);
-const struct node *list_of(struct math *m, const struct node *const *item, int n,
-                           char open, char close);
+bool is_vector(const struct node *a); /* a matrix of one row or one column */
+const struct node *named_set(struct math *m, const char *name); /* not copied */
 /* a * b^-1 ... as trees; NULL in, NULL out. */
 const struct node *tree_times(struct math *m, const struct node *a,
                               const struct node *b);
 const struct node *tree_minus(struct math *m, const struct node *a,
                               const struct node *b);
-const struct node *tree_rational(struct math *m, mpq_srcptr q);
 /* A scalar with the degrees and percents in it as numbers; NULL if there is another
  * unit in it, or if it isn't a scalar. */
 const struct node *tree_plain(struct math *m, const struct node *a);

@@ -68,18 +68,14 @@ const struct node *add_quantities(struct parser *p, const struct node *a,
                                   const struct node *b)
 {
     const struct node *c;
-    struct node *ratio;
     mpq_ptr q;
 
     if (!b || b->kind != NODE_QUANTITY)
         return NULL;
-    ratio = tree_node(p->m, NODE_NUMBER, 0);
-    q = ratio ? tree_literal(p->m) : NULL;
+    q = tree_literal(p->m);
     if (!q || !in_unit(a->u.unit, b->u.unit, q))
         return NULL;
-    ratio->u.number.q = q;
-    ratio->u.number.places = -1;
-    c = tree_two(p->m, NODE_PRODUCT, b->kid[0], ratio);
+    c = tree_two(p->m, NODE_PRODUCT, b->kid[0], tree_rational(p->m, q));
     return quantity(p, tree_two(p->m, NODE_SUM, a->kid[0], c), a->u.unit);
 }
 

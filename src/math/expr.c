@@ -13,27 +13,19 @@ const struct node *quantity(struct parser *p, const struct node *a,
         return NULL;
     if (a->kind == NODE_QUANTITY) /* "\$5 dollars", "30^\circ degrees" */
         return a;
-    q = tree_node(p->m, NODE_QUANTITY, 1);
-    if (q) {
-        q->kid[0] = a;
+    q = tree_one(p->m, NODE_QUANTITY, a);
+    if (q)
         q->u.unit = u;
-    }
     return q;
 }
 
 const struct node *lower(struct parser *p, const struct node *a)
 {
     const struct node *value, *scale;
-    struct node *f;
 
     if (!a || a->kind != NODE_QUANTITY)
         return a;
     value = a->kid[0];
-    f = tree_node(p->m, NODE_NUMBER, 0);
-    if (!f)
-        return NULL;
-    f->u.number.q = a->u.unit->factor;
-    f->u.number.places = -1;
     if (a->u.unit->degrees)
         scale = tree_two(p->m, NODE_QUOTIENT, tree_node(p->m, NODE_PI, 0),
                          tree_integer(p->m, 180));
@@ -43,7 +35,7 @@ const struct node *lower(struct parser *p, const struct node *a)
         scale = named(p, NODE_SYMBOL, a->u.unit->name, NULL, 0);
     if (scale && (!a->u.unit->degrees || !mpq_cmp_ui(a->u.unit->factor, 1, 1)))
         return tree_two(p->m, NODE_PRODUCT, value, scale);
-    value = tree_two(p->m, NODE_PRODUCT, value, f);
+    value = tree_two(p->m, NODE_PRODUCT, value, tree_rational(p->m, a->u.unit->factor));
     return scale ? tree_two(p->m, NODE_PRODUCT, value, scale) : value;
 }
 
@@ -111,7 +103,7 @@ static const struct node *negate_base(struct parser *p, const struct node *a)
 
 const struct node *negate(struct parser *p, const struct node *a)
 {
-    struct node *b;
+    mpq_ptr q;
 
     if (!a)
         return NULL;
@@ -123,12 +115,10 @@ const struct node *negate(struct parser *p, const struct node *a)
         return a->kid[0];
     if (a->kind != NODE_NUMBER)
         return tree_one(p->m, NODE_NEGATE, a);
-    b = tree_node(p->m, NODE_NUMBER, 0);
-    if (!b || !(b->u.number.q = tree_literal(p->m)))
-        return NULL;
-    mpq_neg((mpq_ptr)b->u.number.q, a->u.number.q);
-    b->u.number.places = a->u.number.places;
-    return b;
+    q = tree_literal(p->m);
+    if (q)
+        mpq_neg(q, a->u.number.q);
+    return tree_number(p->m, q, a->u.number.places);
 }
 
 /* -- products, sums ---------------------------------------------------------------- */
@@ -211,14 +201,13 @@ static const struct node *plus_minus(struct parser *p, int base, bool first)
     if (!b)
         return NULL;
     if (first) {
-        a = (struct node *)tree_one(p->m, NODE_PLUSMINUS,
-                                    b->kind == NODE_QUANTITY ? b->kid[0] : b);
+        a = tree_one(p->m, NODE_PLUSMINUS, b->kind == NODE_QUANTITY ? b->kid[0] : b);
     } else {
         const struct node *left = lower(p, sum_of(p, base));
 
         p->top = base;
-        a = left ? (struct node *)tree_two(p->m, NODE_PLUSMINUS, left,
-                                           b->kind == NODE_QUANTITY ? b->kid[0] : b)
+        a = left ? tree_two(p->m, NODE_PLUSMINUS, left,
+                            b->kind == NODE_QUANTITY ? b->kid[0] : b)
                  : NULL;
     }
     if (a)

@@ -28,16 +28,6 @@ static const struct node *function_node(struct parser *p, int fn,
     return a;
 }
 
-static bool has_pi(const struct node *a)
-{
-    if (a->kind == NODE_PI)
-        return true;
-    for (int i = 0; i < a->n; i++)
-        if (has_pi(a->kid[i]))
-            return true;
-    return false;
-}
-
 /* What a function is applied to: brackets, or what touches up to the next function. */
 static const struct node *applied_to(struct parser *p, int fn)
 {
@@ -53,7 +43,7 @@ static const struct node *applied_to(struct parser *p, int fn)
     }
     a = lower(p, at_kind(p, T_FN) ? parse_function(p) : parse_touching(p, true));
     if (a && is_trig(fn) && at_kind(p, T_DIV) && peek_at(p, 1)->kind == T_NUMBER &&
-        has_pi(a)) { /* \sin\pi/12 */
+        has_kind(a, NODE_PI)) { /* \sin\pi/12 */
         p->at++;
         a = tree_two(p->m, NODE_QUOTIENT, a, parse_number(p));
     }
@@ -261,7 +251,7 @@ static const struct node *matrix(struct parser *p, int base, const struct grid *
         p->m->over |= n > MAX_ITEMS;
         return NULL;
     }
-    a = (struct node *)tree_many(p->m, NODE_MATRIX, &p->stack[base], n);
+    a = tree_many(p->m, NODE_MATRIX, &p->stack[base], n);
     if (!a)
         return NULL;
     a->u.matrix.rows = g->rows;

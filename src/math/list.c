@@ -74,16 +74,6 @@ int separator(struct parser *p)
     }
 }
 
-static bool is_equation(const struct node *a)
-{
-    if (a->kind != NODE_RELATION)
-        return false;
-    for (int i = 0; i + 1 < a->n; i++)
-        if (a->u.ops[i] != REL_EQ && a->u.ops[i] != REL_APPROX)
-            return false;
-    return true;
-}
-
 /* k items from `from`: all equations or all values a bare list; else what holds
  * together. */
 static const struct node *together(struct parser *p, int from, int n)
@@ -226,14 +216,12 @@ static int decimal_places(const struct parser *p, int from, int to)
 
 const struct node *tree_decimal(struct math *m, const struct node *list)
 {
-    struct node *a;
     mpq_ptr q;
     mpz_t power;
 
     if (list->kind != NODE_LIST || !list->u.list.places)
         return NULL;
-    a = tree_node(m, NODE_NUMBER, 0);
-    q = a ? tree_literal(m) : NULL;
+    q = tree_literal(m);
     if (!q)
         return NULL;
     mpz_init(power);
@@ -244,9 +232,7 @@ const struct node *tree_decimal(struct math *m, const struct node *list)
     if (mpq_sgn(list->kid[0]->u.number.q) < 0)
         mpq_neg(q, q);
     mpq_add(q, q, list->kid[0]->u.number.q);
-    a->u.number.q = q;
-    a->u.number.places = list->u.list.places;
-    return a;
+    return tree_number(m, q, list->u.list.places);
 }
 
 /* Two values: maybe one with a decimal comma; -0,5 is no list. */

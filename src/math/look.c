@@ -15,16 +15,6 @@ bool is_relation(const struct node *a)
     return a->n > 0;
 }
 
-bool has_kind(const struct node *a, enum node_kind kind)
-{
-    if (a->kind == kind)
-        return true;
-    for (int i = 0; i < a->n; i++)
-        if (has_kind(a->kid[i], kind))
-            return true;
-    return false;
-}
-
 bool has_symbol(const struct node *a)
 {
     return has_kind(a, NODE_SYMBOL);
@@ -63,18 +53,17 @@ bool is_interval(const struct node *a)
            strchr(")][", a->u.list.close ? a->u.list.close : '?');
 }
 
-const struct node *list_of(struct math *m, const struct node *const *item, int n,
-                           char open, char close)
+bool is_vector(const struct node *a)
 {
-    struct node *a = tree_node(m, NODE_LIST, n);
+    return a->kind == NODE_MATRIX && (a->u.matrix.rows == 1 || a->u.matrix.cols == 1);
+}
 
-    if (!a)
-        return NULL;
-    a->u.list.open = open;
-    a->u.list.close = close;
-    for (int i = 0; i < n; i++)
-        if (!(a->kid[i] = item[i]))
-            return NULL;
+const struct node *named_set(struct math *m, const char *name)
+{
+    struct node *a = tree_node(m, NODE_NAMED_SET, 0);
+
+    if (a)
+        a->u.name = name;
     return a;
 }
 
@@ -88,17 +77,6 @@ const struct node *tree_minus(struct math *m, const struct node *a,
                               const struct node *b)
 {
     return tree_two(m, NODE_SUM, a, tree_one(m, NODE_NEGATE, b));
-}
-
-const struct node *tree_rational(struct math *m, mpq_srcptr q)
-{
-    struct node *a = tree_node(m, NODE_NUMBER, 0);
-
-    if (!a)
-        return NULL;
-    a->u.number.q = q;
-    a->u.number.places = -1;
-    return a;
 }
 
 const struct node *tree_plain(struct math *m, const struct node *a)

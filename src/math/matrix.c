@@ -16,11 +16,6 @@ static struct node *matrix_new(struct math *m, int rows, int cols)
     return a;
 }
 
-static bool is_vector(const struct node *a)
-{
-    return a->kind == NODE_MATRIX && (a->u.matrix.rows == 1 || a->u.matrix.cols == 1);
-}
-
 static const struct node *value(struct math *m, const struct node *a);
 
 static const struct node *times(struct math *m, const struct node *a,

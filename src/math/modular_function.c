@@ -130,15 +130,6 @@ static struct residues log_rational(struct modular *w, mpq_ptr q)
     return rational_factor(w->s, q, log_of_prime, &work) ? work.sum : residues_none();
 }
 
-static bool has_i(const struct node *a)
-{
-    bool found = a->kind == NODE_I;
-
-    for (int i = 0; i < a->n; i++)
-        found = found || has_i(a->kid[i]);
-    return found;
-}
-
 static struct residues logarithm(struct modular *w, const struct node *a);
 
 /* ln e^u = u of a real u; ln q^u = u ln q of a positive rational q. */
@@ -153,7 +144,7 @@ static bool log_of_power(struct modular *w, const struct node *a, struct residue
 
     if (q)
         rational_give(w->s, 1);
-    if (!ok || has_i(u))
+    if (!ok || has_kind(u, NODE_I))
         return false;
     e = modular_value(w, u);
     *out = residues_mul(logarithm(w, base),
@@ -172,7 +163,7 @@ static struct residues logarithm(struct modular *w, const struct node *a)
     else if (v == VALUE_PASS && a->kind == NODE_E)
         r = one(w);
     else if (v == VALUE_PASS && a->kind == NODE_FUNCTION && a->u.fn == FN_EXP &&
-             a->n == 1 && !has_i(a->kid[0]))
+             a->n == 1 && !has_kind(a->kid[0], NODE_I))
         r = modular_value(w, a->kid[0]);
     else if (v == VALUE_PASS && !((a->kind == NODE_POWER || a->kind == NODE_ROOT) &&
                                   log_of_power(w, a, &r)))

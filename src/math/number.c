@@ -208,17 +208,6 @@ static void value(const struct literal *x, mpq_ptr q)
     mpq_canonicalize(q);
 }
 
-static const struct node *number_node(struct parser *p, mpq_ptr q, int places)
-{
-    struct node *a = q ? tree_node(p->m, NODE_NUMBER, 0) : NULL;
-
-    if (a) {
-        a->u.number.q = q;
-        a->u.number.places = places;
-    }
-    return a;
-}
-
 /* q * 10^e, as one number if it is of a size to write down. */
 static const struct node *scaled(struct parser *p, const struct literal *x, mpq_ptr q)
 {
@@ -246,7 +235,7 @@ static const struct node *scaled(struct parser *p, const struct literal *x, mpq_
             mpz_mul(mpq_numref(q), mpq_numref(q), power);
         mpz_clear(power);
         mpq_canonicalize(q);
-        return number_node(p, q, -1);
+        return tree_rational(p->m, q);
     }
     memcpy(text, s, (size_t)n);
     text[n] = 0;
@@ -258,8 +247,8 @@ static const struct node *scaled(struct parser *p, const struct literal *x, mpq_
     if (minus)
         mpz_neg(mpq_numref(big), mpq_numref(big));
     return tree_two(
-        p->m, NODE_PRODUCT, number_node(p, q, -1),
-        tree_two(p->m, NODE_POWER, tree_integer(p->m, 10), number_node(p, big, -1)));
+        p->m, NODE_PRODUCT, tree_rational(p->m, q),
+        tree_two(p->m, NODE_POWER, tree_integer(p->m, 10), tree_rational(p->m, big)));
 }
 
 /* 0.1666..., 0.1212...: the digits at the end that repeat, three of one digit or twice
@@ -295,7 +284,7 @@ const struct node *parse_number(struct parser *p)
         p->at++;
     value(&x, q);
     return x.n_exponent ? scaled(p, &x, q)
-                        : number_node(p, q, x.repeat ? -1 : x.places);
+                        : tree_number(p->m, q, x.repeat ? -1 : x.places);
 }
 
 /* -- bases ------------------------------------------------------------------------- */
@@ -337,7 +326,7 @@ const struct node *parse_based(struct parser *p, const struct token *t, int b)
     if (!q || t->len > MAX_DIGITS || b < 2 || b > 36 ||
         !in_base(p->s + t->at, t->len, b, q))
         return NULL;
-    kid[0] = number_node(p, q, -1);
+    kid[0] = tree_rational(p->m, q);
     kid[1] = tree_integer(p->m, b);
     if (t->kind == T_NUMBER && take_apart(&x, p->s + t->at, t->len, t->flags)) {
         mpq_ptr written = tree_literal(p->m);
@@ -345,7 +334,7 @@ const struct node *parse_based(struct parser *p, const struct token *t, int b)
         if (!written)
             return NULL;
         value(&x, written);
-        kid[2] = number_node(p, written, x.places);
+        kid[2] = tree_number(p->m, written, x.places);
     } else {
         char digit[MAX_DIGITS + 1];
 

@@ -57,13 +57,8 @@ const struct node *gather(struct parser *p, enum node_kind kind, int base)
 const struct node *named(struct parser *p, enum node_kind kind, const char *name,
                          const struct node *const *kid, int n)
 {
-    struct node *a = tree_node(p->m, kind, n);
+    struct node *a = tree_many(p->m, kind, kid, n);
 
-    for (int i = 0; a && i < n; i++) {
-        a->kid[i] = kid[i];
-        if (!kid[i])
-            return NULL;
-    }
     if (a)
         a->u.name = tree_name(p->m, name, strlen(name));
     return a && a->u.name ? a : NULL;

@@ -77,11 +77,6 @@ static struct math_result congruent(struct math *m, const struct node *a,
     return tree_compare(m, div, tree_function(m, FN_FLOOR, div));
 }
 
-static bool is_equation(enum rel op)
-{
-    return op == REL_EQ || op == REL_APPROX;
-}
-
 static struct math_result compare_one(struct math *m, const struct node *a,
                                       const struct node *b)
 {
@@ -90,7 +85,7 @@ static struct math_result compare_one(struct math *m, const struct node *a,
     struct math_result r;
     int sign = 0;
 
-    if (x != y && !(is_equation(x) && is_equation(y)))
+    if (x != y && !(is_equation(a) && is_equation(b)))
         return found(MATH_DIFFERENT, MATH_STEP_RELATION);
     if (x == REL_EQUIV)
         return congruent(m, a, b);
@@ -100,7 +95,7 @@ static struct math_result compare_one(struct math *m, const struct node *a,
     g = tree_plain(m, tree_minus(m, b->kid[0], b->kid[1]));
     /* Constants are always proportional: f(2) = 5 and f(3) = 5. */
     if (!f || !g || !has_symbol(f) || !has_symbol(g))
-        return by_sides(m, a, b, is_equation(x) || x == REL_NE);
+        return by_sides(m, a, b, is_equation(a) || x == REL_NE);
     r = scalar_proportional(m, f, g, &sign);
     if (is_equal(r) && (x == REL_LT || x == REL_LE) && sign <= 0)
         r.verdict = sign ? MATH_DIFFERENT : MATH_UNKNOWN;

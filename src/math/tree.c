@@ -50,8 +50,8 @@ struct node *tree_node(struct math *m, enum node_kind kind, int n)
     return n && !a->kid ? NULL : a;
 }
 
-const struct node *tree_many(struct math *m, enum node_kind kind,
-                             const struct node *const *kid, int n)
+struct node *tree_many(struct math *m, enum node_kind kind,
+                       const struct node *const *kid, int n)
 {
     struct node *a = tree_node(m, kind, n);
 
@@ -63,13 +63,13 @@ const struct node *tree_many(struct math *m, enum node_kind kind,
     return a;
 }
 
-const struct node *tree_one(struct math *m, enum node_kind kind, const struct node *a)
+struct node *tree_one(struct math *m, enum node_kind kind, const struct node *a)
 {
     return tree_many(m, kind, &a, 1);
 }
 
-const struct node *tree_two(struct math *m, enum node_kind kind, const struct node *a,
-                            const struct node *b)
+struct node *tree_two(struct math *m, enum node_kind kind, const struct node *a,
+                      const struct node *b)
 {
     const struct node *kid[] = {a, b};
 
@@ -78,25 +78,47 @@ const struct node *tree_two(struct math *m, enum node_kind kind, const struct no
 
 const struct node *tree_integer(struct math *m, long v)
 {
-    struct node *a = tree_node(m, NODE_NUMBER, 0);
-    mpq_ptr q = a ? tree_literal(m) : NULL;
+    mpq_ptr q = tree_literal(m);
 
-    if (!q)
-        return NULL;
-    mpq_set_si(q, v, 1);
-    a->u.number.q = q;
-    a->u.number.places = -1;
+    if (q)
+        mpq_set_si(q, v, 1);
+    return tree_rational(m, q);
+}
+
+const struct node *tree_number(struct math *m, mpq_srcptr q, int places)
+{
+    struct node *a = q ? tree_node(m, NODE_NUMBER, 0) : NULL;
+
+    if (a) {
+        a->u.number.q = q;
+        a->u.number.places = places;
+    }
+    return a;
+}
+
+const struct node *tree_rational(struct math *m, mpq_srcptr q)
+{
+    return tree_number(m, q, -1);
+}
+
+const struct node *list_of(struct math *m, const struct node *const *item, int n,
+                           char open, char close)
+{
+    struct node *a = tree_many(m, NODE_LIST, item, n);
+
+    if (a) {
+        a->u.list.open = open;
+        a->u.list.close = close;
+    }
     return a;
 }
 
 const struct node *tree_function(struct math *m, enum fn fn, const struct node *a)
 {
-    struct node *f = a ? tree_node(m, NODE_FUNCTION, 1) : NULL;
+    struct node *f = a ? tree_one(m, NODE_FUNCTION, a) : NULL;
 
-    if (!f)
-        return NULL;
-    f->u.fn = fn;
-    f->kid[0] = a;
+    if (f)
+        f->u.fn = fn;
     return f;
 }
 
@@ -169,6 +191,26 @@ bool tree_scalar(const struct node *a)
         return false;
     for (int i = 0; i < a->n; i++)
         if (!tree_scalar(a->kid[i]))
+            return false;
+    return true;
+}
+
+bool has_kind(const struct node *a, enum node_kind kind)
+{
+    if (a->kind == kind)
+        return true;
+    for (int i = 0; i < a->n; i++)
+        if (has_kind(a->kid[i], kind))
+            return true;
+    return false;
+}
+
+bool is_equation(const struct node *a)
+{
+    if (a->kind != NODE_RELATION)
+        return false;
+    for (int i = 0; i + 1 < a->n; i++)
+        if (a->u.ops[i] != REL_EQ && a->u.ops[i] != REL_APPROX)
             return false;
     return true;
 }

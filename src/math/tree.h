@@ -182,12 +182,18 @@ const char *tree_name(struct math *m, const char *s, size_t n);
 /* A rational to be set by the caller, from the pool. */
 mpq_ptr tree_literal(struct math *m);
 struct node *tree_node(struct math *m, enum node_kind kind, int n); /* kids unset */
-const struct node *tree_one(struct math *m, enum node_kind kind, const struct node *a);
-const struct node *tree_two(struct math *m, enum node_kind kind, const struct node *a,
-                            const struct node *b);
-const struct node *tree_many(struct math *m, enum node_kind kind,
-                             const struct node *const *kid, int n);
+/* Of these kids; `u` is left to the caller where the kind has one. */
+struct node *tree_one(struct math *m, enum node_kind kind, const struct node *a);
+struct node *tree_two(struct math *m, enum node_kind kind, const struct node *a,
+                      const struct node *b);
+struct node *tree_many(struct math *m, enum node_kind kind,
+                       const struct node *const *kid, int n);
 const struct node *tree_integer(struct math *m, long v);
+/* The number q, which isn't copied; places as in the node. */
+const struct node *tree_number(struct math *m, mpq_srcptr q, int places);
+const struct node *tree_rational(struct math *m, mpq_srcptr q); /* no decimal */
+const struct node *list_of(struct math *m, const struct node *const *item, int n,
+                           char open, char close);
 const struct node *tree_function(struct math *m, enum fn fn, const struct node *a);
 /* The same tree, node by node (numbers by value, places ignored). */
 bool tree_same(const struct node *a, const struct node *b);
@@ -195,6 +201,8 @@ bool tree_same(const struct node *a, const struct node *b);
 const struct node *tree_decimal(struct math *m, const struct node *list);
 int tree_depth(const struct node *a);
 bool tree_scalar(const struct node *a); /* no node above scalars anywhere in it */
+bool has_kind(const struct node *a, enum node_kind kind); /* anywhere in it */
+bool is_equation(const struct node *a); /* a relation by = and \approx alone */
 /* One line in a prefix notation, for people: (sum 1 (root 2 2)). */
 void tree_print(const struct node *a, FILE *to);
 

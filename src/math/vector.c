@@ -81,17 +81,15 @@ static bool add_terms(struct math *m, const struct node *a, const struct node *s
     }
 }
 
-static bool is_vector(const struct node *a)
+static bool is_components(const struct node *a)
 {
-    return (is_tuple(a) || (a->kind == NODE_MATRIX &&
-                            (a->u.matrix.rows == 1 || a->u.matrix.cols == 1))) &&
-           (a->n == 2 || a->n == AXES);
+    return (is_tuple(a) || is_vector(a)) && (a->n == 2 || a->n == AXES);
 }
 
 bool stage_vector(struct math *m, const struct node *gold, const struct node *pred,
                   struct math_result *r)
 {
-    bool g = is_vector(gold), p = is_vector(pred);
+    bool g = is_components(gold), p = is_components(pred);
     const struct node *sum = g ? pred : gold, *tuple = g ? gold : pred;
     const struct node *part[AXES] = {0};
 

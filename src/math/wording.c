@@ -90,15 +90,6 @@ static const char *plain_words(const char *w)
                                                                    : w;
 }
 
-static const struct node *named_set(struct math *m, const char *name)
-{
-    struct node *a = tree_node(m, NODE_NAMED_SET, 0);
-
-    if (a)
-        a->u.name = name;
-    return a;
-}
-
 /* "eighteen dollars": read as 18 dollars; NULL if it isn't that. */
 static const struct node *counted_words(struct math *m, const char *w)
 {

@@ -244,16 +244,6 @@ static void unit_factors_are_those_of_the_standards(void)
     work_free(m);
 }
 
-static bool has_words(const struct node *a)
-{
-    if (a->kind == NODE_WORDS)
-        return true;
-    for (int i = 0; i < a->n; i++)
-        if (has_words(a->kid[i]))
-            return true;
-    return false;
-}
-
 /* Words are text, not formulas that were not understood: no operator in any of them. */
 static void check_gold(struct math *m, const char *text, size_t n, int *unread)
 {
@@ -263,7 +253,7 @@ static void check_gold(struct math *m, const char *text, size_t n, int *unread)
         (*unread)++;
         return;
     }
-    if (has_words(a) && (memchr(text, '=', n) || memchr(text, '^', n)) &&
+    if (has_kind(a, NODE_WORDS) && (memchr(text, '=', n) || memchr(text, '^', n)) &&
         !strstr(text, "where"))
         check_text(text, "words without operators", "gold", __FILE__, __LINE__);
 }
