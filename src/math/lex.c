@@ -1,6 +1,5 @@
 /* lex.c - the normalised text as tokens. */
 #include <string.h>
-#include <strings.h>
 
 #include "dapo/utf8.h"
 #include "math/parse.h"
@@ -54,18 +53,6 @@ static void add(struct lexer *l, enum token_kind kind, int id, size_t len)
 }
 
 /* -- words ------------------------------------------------------------------------- */
-static bool in_list(const char *list, const char *s, size_t n)
-{
-    for (const char *w = list; *w;) {
-        size_t k = strcspn(w, " ");
-
-        if (k == n && !strncasecmp(w, s, n))
-            return true;
-        w += k + (w[k] == ' ');
-    }
-    return false;
-}
-
 static bool is_vowel(char c)
 {
     return strchr("aeiouyAEIOUY", c) != NULL;
@@ -87,10 +74,11 @@ bool word_like(const char *s, size_t n, bool alone)
         rising += i && (s[i] | 32) > (s[i - 1] | 32);
     }
     if (n == 2 && !roman(s, n))
-        return in_list("is of to if no sq", s, n) && (alone || !upper);
-    if (in_list("yes odd two one six ten all any the for and are not has red dne day "
-                "none true false even when with where such that",
-                s, n))
+        return word_listed("is of to if no sq", s, n, false) && (alone || !upper);
+    if (word_listed(
+            "yes odd two one six ten all any the for and are not has red dne day "
+            "none true false even when with where such that",
+            s, n, false))
         return true;
     if (roman(s, n))
         return true;
@@ -217,7 +205,8 @@ static void letters(struct lexer *l, size_t n)
     const char *s = l->s + l->at;
     const struct name *a = name_find(s, n);
     bool alone = !l->at || !is_wordy(s[-1]);
-    bool pair = n == 2 && in_list("an as at by it we on do be so in am", s, n);
+    bool pair =
+        n == 2 && word_listed("an as at by it we on do be so in am", s, n, false);
 
     if (l->p->units && unit_letters(l, n))
         return;
@@ -310,7 +299,7 @@ static void text_letters(struct lexer *l, size_t n)
 
     if (n == 1)
         add(l, T_SYMBOL, 0, 1);
-    else if (a && !in_list("in oo inf", s, n) &&
+    else if (a && !word_listed("in oo inf", s, n, false) &&
              (a->kind != T_BMOD || after_value(l) || after(l, T_OPEN)) &&
              (a->plain ||
               (a->kind == T_FN && s[n] == '}' && s[n + 1 + (s[n + 1] == '{')] == '(')))

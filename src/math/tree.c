@@ -1,6 +1,7 @@
 /* tree.c - nodes from the arena. */
 #include <stdalign.h>
 #include <string.h>
+#include <strings.h>
 
 #include "math/tree.h"
 
@@ -213,6 +214,18 @@ bool is_equation(const struct node *a)
         if (a->u.ops[i] != REL_EQ && a->u.ops[i] != REL_APPROX)
             return false;
     return true;
+}
+
+bool word_listed(const char *list, const char *s, size_t n, bool exact)
+{
+    for (const char *w = list; *w;) {
+        size_t k = strcspn(w, " ");
+
+        if (k == n && !(exact || n < 2 ? strncmp(w, s, n) : strncasecmp(w, s, n)))
+            return true;
+        w += k + (w[k] == ' ');
+    }
+    return false;
 }
 
 static const char *const kind_names[NODE_KIND_COUNT] = {

@@ -203,6 +203,9 @@ int tree_depth(const struct node *a);
 bool tree_scalar(const struct node *a); /* no node above scalars anywhere in it */
 bool has_kind(const struct node *a, enum node_kind kind); /* anywhere in it */
 bool is_equation(const struct node *a); /* a relation by = and \approx alone */
+/* Whether s[n] is one of the words of `list`, with single spaces between them; single
+ * letters, and all if `exact`, in their case. */
+bool word_listed(const char *list, const char *s, size_t n, bool exact);
 /* One line in a prefix notation, for people: (sum 1 (root 2 2)). */
 void tree_print(const struct node *a, FILE *to);
 

@@ -143,18 +143,6 @@ static const struct {
     {'G', "giga", 9},   {'T', "tera", 12},
 };
 
-bool unit_listed(const char *names, const char *s, size_t n, bool exact)
-{
-    for (const char *w = names; *w;) {
-        size_t k = strcspn(w, " ");
-
-        if (k == n && !(exact || n < 2 ? strncmp(w, s, n) : strncasecmp(w, s, n)))
-            return true;
-        w += k + (w[k] == ' ');
-    }
-    return false;
-}
-
 /* The unit s[n] as the table has it; weak ones only where `text`. */
 static const struct unit_row *find_row(const char *s, size_t n, bool text)
 {
@@ -162,7 +150,7 @@ static const struct unit_row *find_row(const char *s, size_t n, bool text)
         const struct unit_row *r = &table[i];
 
         if ((text || !(r->flags & WEAK)) && (text || n > 1) &&
-            unit_listed(r->names, s, n, r->flags & EXACT || n < 3))
+            word_listed(r->names, s, n, r->flags & EXACT || n < 3))
             return r;
     }
     return NULL;

@@ -32,7 +32,7 @@ bool unit_word(const char *s, size_t n)
 
 bool token_in(const struct parser *p, const struct token *t, const char *words)
 {
-    return unit_listed(words, p->s + t->at, t->len, false);
+    return word_listed(words, p->s + t->at, t->len, false);
 }
 
 /* -- one unit, as it is put together ----------------------------------------------- */

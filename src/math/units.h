@@ -15,7 +15,5 @@ struct unit_row {
 const struct unit_row *unit_find(const char *s, size_t n, bool text, int *power);
 /* A unit that takes prefixes. */
 const struct unit_row *unit_prefixed(const char *s, size_t n);
-/* Whether s[n] is one of the names; short ones, and all if `exact`, in their case. */
-bool unit_listed(const char *names, const char *s, size_t n, bool exact);
 
 #endif

@@ -9,18 +9,6 @@
 enum { MAX_WORDS = 256 /* bytes that are compared in another form than as written */ };
 
 /* -- words that mean an object ----------------------------------------------------- */
-static bool in_words(const char *list, const char *word, size_t n)
-{
-    for (const char *w = list; *w;) {
-        size_t k = strcspn(w, " ");
-
-        if (k == n && !strncmp(w, word, n))
-            return true;
-        w += k + (w[k] == ' ');
-    }
-    return false;
-}
-
 /* Whether the words hold one of each list of `must`, and else only some of `may`. */
 static bool made_of(const char *words, const char *const *must, int n_must,
                     const char *may)
@@ -29,10 +17,10 @@ static bool made_of(const char *words, const char *const *must, int n_must,
 
     for (const char *w = words; *w;) {
         size_t n = strcspn(w, " ");
-        bool known = in_words(may, w, n);
+        bool known = word_listed(may, w, n, true);
 
         for (int i = 0; i < n_must; i++)
-            if (in_words(must[i], w, n)) {
+            if (word_listed(must[i], w, n, true)) {
                 had |= 1u << i;
                 known = true;
             }
@@ -49,8 +37,8 @@ static bool is_no_solution(const char *w)
 
     return made_of(w, must, 2,
                    "real the there is are exist exists equation system has have it") ||
-           in_words("none empty 无解 没有解 无实数解 无实根 无实数根 空集", w,
-                    strlen(w)) ||
+           word_listed("none empty 无解 没有解 无实数解 无实根 无实数根 空集", w,
+                       strlen(w), true) ||
            !strcmp(w, "empty set") || !strcmp(w, "the empty set") ||
            !strcmp(w, "null set");
 }
@@ -70,8 +58,8 @@ static bool is_infinitely_many(const char *w)
     return made_of(w, must, 1,
                    "many a an number of solution solutions there are has the equation "
                    "system") ||
-           in_words("无穷多 无穷多个 无数 无数个 无数多个 无穷多解 无数解", w,
-                    strlen(w));
+           word_listed("无穷多 无穷多个 无数 无数个 无数多个 无穷多解 无数解", w,
+                       strlen(w), true);
 }
 
 static bool is_nowhere(const char *w)
@@ -83,11 +71,11 @@ static bool is_nowhere(const char *w)
 /* Chinese, and longer ways of saying it, as the plain word; else as it is. */
 static const char *plain_words(const char *w)
 {
-    return is_infinitely_many(w)                                   ? "infinitely many"
-           : in_words("dne 不存在", w, strlen(w)) || is_nowhere(w) ? "dne"
-           : !strcmp(w, "是")                                      ? "yes"
-           : !strcmp(w, "否") || !strcmp(w, "不是")                ? "no"
-                                                                   : w;
+    return is_infinitely_many(w) ? "infinitely many"
+           : word_listed("dne 不存在", w, strlen(w), true) || is_nowhere(w) ? "dne"
+           : !strcmp(w, "是")                                               ? "yes"
+           : !strcmp(w, "否") || !strcmp(w, "不是")                         ? "no"
+                                                                            : w;
 }
 
 /* "eighteen dollars": read as 18 dollars; NULL if it isn't that. */
