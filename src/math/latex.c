@@ -6,7 +6,7 @@
 enum action { TO, SPACE, SKIP, LEFT, RIGHT, ROMAN, BOX };
 
 /* Commands that are spelt otherwise or mean nothing; others stand as they are. */
-static const struct {
+static const struct rewrite {
     const char *name;
     enum action action;
     const char *to;
@@ -134,6 +134,14 @@ static const struct {
     {"smallsetminus", TO, "\\setminus"},
 };
 
+static const struct rewrite *rewrite_find(const char *s, size_t n)
+{
+    for (size_t i = 0; i < sizeof rewrites / sizeof rewrites[0]; i++)
+        if (strlen(rewrites[i].name) == n && !strncmp(rewrites[i].name, s, n))
+            return &rewrites[i];
+    return NULL;
+}
+
 /* Whether a space tells two readings apart: n! = 6 and n != 6, 2e -1 and 2e-1. */
 static bool space_matters(const struct text *t, char c)
 {
@@ -217,51 +225,49 @@ static size_t unbox(const char *s, size_t at, struct text *t)
 /* A command of letters at s[at], behind its backslash. */
 static size_t letters(const char *s, size_t at, struct text *t)
 {
-    size_t n = 0;
+    const struct rewrite *r;
+    size_t end = at;
 
-    while (is_letter(s[at + n]))
-        n++;
-    for (size_t i = 0; i < sizeof rewrites / sizeof rewrites[0]; i++) {
-        if (strlen(rewrites[i].name) != n || strncmp(rewrites[i].name, s + at, n))
-            continue;
-        switch (rewrites[i].action) {
-        case TO:
-            emit_text(t, rewrites[i].to);
-            break;
-        case SPACE:
-            t->space = true;
-            break;
-        case SKIP:
-            t->space = true;
-            return skip_argument(s, at + n);
-        case ROMAN:
-            t->space = true;
-            if (t->n && t->s[t->n - 1] == '{') {
-                t->s[--t->n] = 0;
-                put_text(t, "\\mathrm{");
-            }
-            break;
-        case BOX:
-            return unbox(s, at + n, t);
-        case LEFT:
-        case RIGHT:
-            return delimiter(s, at + n, rewrites[i].action, t);
-        }
-        return at + n;
+    while (is_letter(s[end]))
+        end++;
+    r = rewrite_find(s + at, end - at);
+    if (!r) {
+        t->space = false;
+        put(t, '\\');
+        while (at < end)
+            put(t, s[at++]);
+        return end;
     }
-    t->space = false;
-    put(t, '\\');
-    for (size_t i = 0; i < n; i++)
-        put(t, s[at + i]);
-    return at + n;
+    switch (r->action) {
+    case TO:
+        emit_text(t, r->to);
+        break;
+    case SPACE:
+        t->space = true;
+        break;
+    case SKIP:
+        t->space = true;
+        return skip_argument(s, end);
+    case ROMAN:
+        t->space = true;
+        if (t->n && t->s[t->n - 1] == '{') {
+            t->s[--t->n] = 0;
+            put_text(t, "\\mathrm{");
+        }
+        break;
+    case BOX:
+        return unbox(s, end, t);
+    case LEFT:
+    case RIGHT:
+        return delimiter(s, end, r->action, t);
+    }
+    return end;
 }
 
 static bool is_command(const char *s, size_t n)
 {
-    for (size_t i = 0; i < sizeof rewrites / sizeof rewrites[0]; i++)
-        if (strlen(rewrites[i].name) == n && !strncmp(rewrites[i].name, s, n))
-            return true;
-    return name_find(s, n) || (n == 6 && !strncmp(s, "mathrm", n));
+    return rewrite_find(s, n) || name_find(s, n) ||
+           (n == 6 && !strncmp(s, "mathrm", n));
 }
 
 /* Two or more backslashes: a new row, or one backslash too many before a command. */
