@@ -121,6 +121,12 @@ struct residues residues_hash(struct modular *w, uint64_t tag, struct residues a
     return a;
 }
 
+struct residues residues_hash_two(struct modular *w, uint64_t tag, struct residues a,
+                                  struct residues b)
+{
+    return residues_hash(w, tag, residues_add(residues_hash(w, tag, a), b));
+}
+
 bool residues_positive(struct residues a)
 {
     return a.v[0] <= FIELD_PRIME - a.v[0];
@@ -237,9 +243,7 @@ static struct residues binomial(struct modular *w, const struct node *a)
         mpz_cmp_ui(mpq_numref(k->u.number.q), small) < 0)
         small = mpz_get_ui(mpq_numref(k->u.number.q));
     if (small == 100)
-        return residues_hash(
-            w, TAG_BINOMIAL,
-            residues_add(residues_hash(w, TAG_BINOMIAL, n), modular_value(w, k)));
+        return residues_hash_two(w, TAG_BINOMIAL, n, modular_value(w, k));
     for (unsigned long j = 0; j < small; j++) {
         struct residues t =
             residues_add(n, residues_negate(residues_same(field_of(j))));
@@ -266,10 +270,8 @@ static struct residues quantity(struct modular *w, const struct node *a)
         return residues_none();
     if (rational_unit(a->u.unit, q, &degrees)) {
         r = residues_mul(modular_value(w, a->kid[0]), residues_of(q));
-        if (degrees) {
-            w->pi = true;
+        if (degrees)
             r = residues_mul(r, modular_pi(w));
-        }
     } else {
         r = by_head(w, a);
     }

@@ -46,6 +46,9 @@ struct residues residues_pow(struct residues a, mpz_srcptr e);
 struct residues residues_small_pow(struct residues a, long e);
 /* A value that depends on `tag` and on a alone; marks w as opaque. */
 struct residues residues_hash(struct modular *w, uint64_t tag, struct residues a);
+/* Likewise of a and b, in this order. */
+struct residues residues_hash_two(struct modular *w, uint64_t tag, struct residues a,
+                                  struct residues b);
 /* Whether a is the one of a, -a that stands for both in hashes of odd and even
  * functions; 0 is. */
 bool residues_positive(struct residues a);

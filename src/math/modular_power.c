@@ -150,8 +150,7 @@ static struct residues base_hash(struct modular *w, const struct base *b,
         return residues_hash(w, TAG_EXP, r);
     if (b->kind == BASE_PRIME)
         return residues_hash(w, TAG_POWER + (field_integer(b->prime) << 8), r);
-    return residues_hash(w, TAG_POWER,
-                         residues_add(residues_hash(w, TAG_POWER, b->value), r));
+    return residues_hash_two(w, TAG_POWER, b->value, r);
 }
 
 /* e^{c r} where r = i pi: a root of unity. */
@@ -361,6 +360,15 @@ static void power_of_prime(const struct prime_power *p, void *arg)
     work->r = residues_mul(work->r, r);
 }
 
+static bool has_zero(struct residues r)
+{
+    bool zero = false;
+
+    for (int k = 0; k < LANES; k++)
+        zero |= !r.v[k];
+    return zero;
+}
+
 /* base^u with a u that isn't rational. */
 static struct residues symbolic_power(struct modular *w, const struct node *base,
                                       const struct node *u)
@@ -380,7 +388,7 @@ static struct residues symbolic_power(struct modular *w, const struct node *base
     }
     rational_give(w->s, q ? 1 : 0);
     value = modular_value(w, base);
-    q = value.v[0] && value.v[1] && value.v[2] ? rational_take(w->s) : NULL;
+    q = has_zero(value) ? NULL : rational_take(w->s);
     if (!q)
         return residues_hash(
             w, TAG_POWER,
@@ -428,10 +436,8 @@ struct residues modular_power(struct modular *w, const struct node *a)
     else if (v == VALUE_PASS && a->kind == NODE_POWER)
         r = symbolic_power(w, a->kid[0], a->kid[1]);
     else if (v == VALUE_PASS)
-        r = residues_hash(
-            w, TAG_ROOT,
-            residues_add(residues_hash(w, TAG_ROOT, modular_value(w, a->kid[0])),
-                         modular_value(w, a->kid[1])));
+        r = residues_hash_two(w, TAG_ROOT, modular_value(w, a->kid[0]),
+                              modular_value(w, a->kid[1]));
     if (q)
         rational_give(w->s, 1);
     return r;
