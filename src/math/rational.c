@@ -3,9 +3,6 @@
 
 #include "math/scalar.h"
 
-static enum value value(struct scalar *s, const struct node *a, const struct point *at,
-                        mpq_ptr out);
-
 bool fuel_spend(struct math *m, int64_t work)
 {
     m->fuel += work;
@@ -44,10 +41,10 @@ static enum value fold(struct scalar *s, const struct node *a, const struct poin
                        mpq_ptr out)
 {
     mpq_ptr t = rational_take(s);
-    enum value v = t ? value(s, a->kid[0], at, out) : VALUE_PASS;
+    enum value v = t ? rational_value(s, a->kid[0], at, out) : VALUE_PASS;
 
     for (int i = 1; v == VALUE_OK && i < a->n; i++) {
-        v = value(s, a->kid[i], at, t);
+        v = rational_value(s, a->kid[i], at, t);
         if (v == VALUE_OK && !rational_fits(s, out, t))
             v = VALUE_PASS;
         if (v != VALUE_OK)
@@ -115,10 +112,10 @@ static enum value raise(struct scalar *s, const struct node *a, const struct poi
                         mpq_ptr out)
 {
     mpq_ptr e = rational_take(s);
-    enum value v = e ? value(s, a->kid[1], at, e) : VALUE_PASS;
+    enum value v = e ? rational_value(s, a->kid[1], at, e) : VALUE_PASS;
 
     if (v == VALUE_OK)
-        v = value(s, a->kid[0], at, out);
+        v = rational_value(s, a->kid[0], at, out);
     if (v == VALUE_OK && a->kind == NODE_ROOT && !mpq_sgn(e))
         v = VALUE_UNDEFINED;
     if (v == VALUE_OK && a->kind == NODE_ROOT)
@@ -319,7 +316,8 @@ static bool large_by(struct scalar *s, const struct node *a, const struct node *
                      bool gcd, mpq_ptr out)
 {
     mpq_ptr q = rational_take(s);
-    bool ok = q && value(s, n, NULL, q) == VALUE_OK && rational_remainder(s, a, q, out);
+    bool ok = q && rational_value(s, n, NULL, q) == VALUE_OK &&
+              rational_remainder(s, a, q, out);
 
     if (ok && gcd)
         mpz_gcd(mpq_numref(out), mpq_numref(out), mpq_numref(q));
@@ -346,11 +344,11 @@ static enum value function(struct scalar *s, const struct node *a,
 
     if (a->n == 0 || (y = rational_take(s)) == NULL)
         return VALUE_PASS;
-    v = value(s, a->kid[0], at, out);
+    v = rational_value(s, a->kid[0], at, out);
     if (v == VALUE_OK && a->n == 1)
         v = function_of_one(s, fn, out);
     for (int i = 1; v == VALUE_OK && i < a->n; i++) {
-        v = value(s, a->kid[i], at, y);
+        v = rational_value(s, a->kid[i], at, y);
         if (v == VALUE_OK)
             v = function_of_two(s, fn, out, y);
     }
@@ -385,7 +383,7 @@ static enum value quantity(struct scalar *s, const struct node *a,
     if (!factor)
         return v;
     if (rational_unit(a->u.unit, factor, &degrees))
-        v = value(s, a->kid[0], at, out);
+        v = rational_value(s, a->kid[0], at, out);
     if (v == VALUE_OK && degrees && mpq_sgn(out))
         v = VALUE_PASS;
     if (v == VALUE_OK)
@@ -399,8 +397,8 @@ static enum value pair(struct scalar *s, const struct node *a, const struct poin
                        mpq_ptr out)
 {
     mpq_ptr y = rational_take(s);
-    enum value v = y ? value(s, a->kid[0], at, out) : VALUE_PASS;
-    enum value w = y ? value(s, a->kid[1], at, y) : VALUE_PASS;
+    enum value v = y ? rational_value(s, a->kid[0], at, out) : VALUE_PASS;
+    enum value w = y ? rational_value(s, a->kid[1], at, y) : VALUE_PASS;
 
     /* x / 0 is undefined whatever x is */
     if (w == VALUE_UNDEFINED ||
@@ -419,8 +417,8 @@ static enum value pair(struct scalar *s, const struct node *a, const struct poin
     return v;
 }
 
-static enum value value(struct scalar *s, const struct node *a, const struct point *at,
-                        mpq_ptr out)
+enum value rational_value(struct scalar *s, const struct node *a,
+                          const struct point *at, mpq_ptr out)
 {
     enum value v;
 
@@ -438,7 +436,7 @@ static enum value value(struct scalar *s, const struct node *a, const struct poi
     case NODE_NEGATE:
     case NODE_ABS:
     case NODE_FACTORIAL:
-        v = value(s, a->kid[0], at, out);
+        v = rational_value(s, a->kid[0], at, out);
         if (v == VALUE_OK && a->kind == NODE_NEGATE)
             mpq_neg(out, out);
         else if (v == VALUE_OK && a->kind == NODE_ABS)
@@ -449,7 +447,7 @@ static enum value value(struct scalar *s, const struct node *a, const struct poi
     case NODE_CALL:
         if (strcmp(a->u.name, "!!") || a->n != 1)
             return VALUE_PASS;
-        v = value(s, a->kid[0], at, out);
+        v = rational_value(s, a->kid[0], at, out);
         return v == VALUE_OK ? factorial(s, out, true) : v;
     case NODE_QUOTIENT:
     case NODE_BINOMIAL:
@@ -464,10 +462,4 @@ static enum value value(struct scalar *s, const struct node *a, const struct poi
     default:
         return VALUE_PASS;
     }
-}
-
-enum value rational_value(struct scalar *s, const struct node *a,
-                          const struct point *at, mpq_ptr out)
-{
-    return value(s, a, at, out);
 }
