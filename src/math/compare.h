@@ -5,8 +5,8 @@
  * tree_compare again; every rewriting makes a tree smaller or plainer, and the level of
  * calls is bounded, so that it ends.  Rewritten trees live until tree_compare returns.
  *
- * Every stage treats the two sides alike, so the verdict is symmetric; `gold` and
- * `pred` are told apart only in what is printed.
+ * Every stage but stage_decimal_comma treats the two sides alike, so that the verdict
+ * is symmetric but for a comma between two numbers.
  */
 #ifndef DAPO_MATH_COMPARE_H
 #define DAPO_MATH_COMPARE_H

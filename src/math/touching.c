@@ -136,8 +136,6 @@ static bool scale(struct parser *p, int power)
     return push(p, a);
 }
 
-static const struct node *degree(struct parser *p, const struct node *a);
-
 static const struct node *degree(struct parser *p, const struct node *a)
 {
     a = quantity(p, a, unit_degree(p));
@@ -233,12 +231,6 @@ const struct node *parse_touching(struct parser *p, bool argument)
             b = parse_postfix(p);
         } else if (p->top - base > 1) {
             return NULL;
-        } else if (!mixed(p, base, number, b)) {
-            if (!push(p, b))
-                return NULL;
-            continue;
-        } else {
-            continue;
         }
         if (!mixed(p, base, number, b) && !push(p, b))
             return NULL;
