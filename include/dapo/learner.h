@@ -82,9 +82,12 @@ struct token_loss loss_token(const struct loss_config *c, double logp, double ol
  * keeps the policy near `prox`, its log-prob under the policy at the step's start, and
  * a weight that is constant in logp corrects for the sampling (decoupled objective,
  * Hilton et al. 2021, eq. 5, the weight truncated as in Espeholt et al. 2018,
- * arXiv:1802.01561): r    = exp(logp - prox) w    = min(exp(prox - old), tis_cap) loss
- * = w L(r) + kl_coef kl slope, active and the clip flags as above with this r, the
- * slope of L times w.  With prox = old this is loss_token to the bit. */
+ * arXiv:1802.01561):
+ *   r    = exp(logp - prox)
+ *   w    = min(exp(prox - old), tis_cap)
+ *   loss = w L(r) + kl_coef kl
+ * The slope of L is weighted by w too; active and the clip flags are as above with this
+ * r.  With prox = old this is loss_token to the bit. */
 struct token_loss loss_token_stale(const struct loss_config *c, double logp,
                                    double prox, double old, double ref,
                                    double advantage);

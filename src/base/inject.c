@@ -1,18 +1,18 @@
 /* inject.c - see inject.h.  The state is the process's, as a debugger's would be. */
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "dapo/inject.h"
 
-static const struct {
-    const char *name;
-    enum fault_code code;
-} points[INJECT_COUNT] = {
-#define X(name, text, code, meaning) {text, code},
+static const char *const points[INJECT_COUNT] = {
+#define X(name, text, code, meaning) text,
+    INJECT_LIST(X)
+#undef X
+};
+static const enum fault_code codes[INJECT_COUNT] = {
+#define X(name, text, code, meaning) code,
     INJECT_LIST(X)
 #undef X
 };
@@ -25,23 +25,18 @@ static long left;      /* passages until it goes wrong */
 static long nth;
 static enum how how;
 
-static int find(const char *const *names, size_t stride, int n, const char *s,
-                size_t len)
+static int find(const char *const *names, int n, const char *s, size_t len)
 {
-    for (int i = 0; i < n; i++) {
-        const char *name =
-            *(const char *const *)((const char *)names + (size_t)i * stride);
-
-        if (strlen(name) == len && !memcmp(name, s, len))
+    for (int i = 0; i < n; i++)
+        if (strlen(names[i]) == len && !memcmp(names[i], s, len))
             return i;
-    }
     return -1;
 }
 
 int inject_arm(const char *spec, int rank, struct fault *f)
 {
     size_t len = strcspn(spec, ":");
-    int point = find(&points[0].name, sizeof points[0], INJECT_COUNT, spec, len);
+    int point = find(points, INJECT_COUNT, spec, len);
     long of = -1, count = 0;
     int used = 0, as = FAIL;
 
@@ -52,7 +47,7 @@ int inject_arm(const char *spec, int rank, struct fault *f)
         spec[len + (size_t)used] == ':') {
         const char *word = spec + len + used + 1;
 
-        as = find(hows, sizeof hows[0], HOWS, word, strlen(word));
+        as = find(hows, HOWS, word, strlen(word));
         used += (int)strlen(word) + 1;
     }
     if (point < 0 || of < 0 || count < 1 || as < 0 || spec[len + (size_t)used] != '\0')
@@ -88,7 +83,6 @@ int inject_pass(enum inject_point p, struct fault *f)
         break;
     }
     armed = -1;
-    return fault_set(f, points[p].code,
-                     "debug.fault: %s number %ld fails, as asked for", points[p].name,
-                     nth);
+    return fault_set(f, codes[p], "debug.fault: %s number %ld fails, as asked for",
+                     points[p], nth);
 }
