@@ -26,6 +26,8 @@ enum finish {
         FINISH_COUNT
 };
 const char *finish_text(enum finish f);
+/* It ended of itself, so that there is something to judge: STOP or LENGTH. */
+bool finish_complete(enum finish f);
 
 /* X(name, printed) - what became of a candidate, and so of its tokens.  The ledger
  * bills every generated token to exactly one of these. */

@@ -16,6 +16,11 @@ const char *finish_text(enum finish f)
     return f < FINISH_COUNT ? text[f] : "unknown";
 }
 
+bool finish_complete(enum finish f)
+{
+    return f == FINISH_STOP || f == FINISH_LENGTH;
+}
+
 const char *fate_text(enum fate f)
 {
     static const char *const text[] = {
@@ -106,9 +111,7 @@ int completion_add(struct completion *c, int id, float logprob, struct fault *f)
 
 void completion_rewind(struct completion *c)
 {
-    bool ended = c->finish == FINISH_STOP || c->finish == FINISH_LENGTH;
-
-    if (ended && c->n_tokens == c->n_carried)
+    if (finish_complete(c->finish) && c->n_tokens == c->n_carried)
         return; /* it ended in an earlier step */
     c->n_tokens = c->n_carried;
     c->finish = FINISH_NONE;

@@ -53,7 +53,7 @@ static void add_candidate(struct adding *a, const struct inspect_rows *r, int64_
     struct bill_prompt v = {.prompt = r->prompt[c], .visits = 1, .trained = trained};
 
     for (int64_t k = c * r->size; k < (c + 1) * r->size; k++) {
-        bool ended = r->finish[k] == FINISH_STOP || r->finish[k] == FINISH_LENGTH;
+        bool ended = finish_complete((enum finish)r->finish[k]);
 
         v.judged += ended;
         v.correct += ended && r->correct[k];

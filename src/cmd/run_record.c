@@ -107,11 +107,6 @@ struct room {
     size_t groups, members, batch;
 };
 
-static bool ended(int64_t finish)
-{
-    return finish == FINISH_STOP || finish == FINISH_LENGTH;
-}
-
 static int take_members(struct run_record *r, struct room *room,
                         const struct inspect_rows *x, struct fault *f)
 {
@@ -124,7 +119,8 @@ static int take_members(struct run_record *r, struct room *room,
         if (x->length[k] > INT32_MAX)
             return fault_set(f, FAULT_DATA, "a completion has an impossible length");
         r->r.members[at + k] = (struct sim_record_member){
-            (int)x->length[k], ended(x->finish[k]), x->correct[k] == 1};
+            (int)x->length[k], finish_complete((enum finish)x->finish[k]),
+            x->correct[k] == 1};
     }
     r->r.n_members += (int64_t)n;
     return 0;

@@ -149,7 +149,7 @@ static int check_member(const struct rollout *r, const struct group *g, int memb
                         struct fault *f)
 {
     const struct completion *m = &g->members[member];
-    bool ended = m->finish == FINISH_STOP || m->finish == FINISH_LENGTH;
+    bool ended = finish_complete(m->finish);
     bool open = m->finish == FINISH_NONE && m->n_tokens < r->c.max_tokens;
 
     if ((!ended && !open) || (g->born_step < 0 && m->n_tokens > 0))

@@ -67,8 +67,7 @@ static double rss_mib(void)
 static bool complete(const struct group *g)
 {
     for (int i = 0; i < g->size; i++)
-        if (g->members[i].finish != FINISH_STOP &&
-            g->members[i].finish != FINISH_LENGTH)
+        if (!finish_complete(g->members[i].finish))
             return false;
     return true;
 }
