@@ -82,6 +82,12 @@ static int check_admission(const struct config *c, struct fault *f)
                          "admission.surplus = resume with admission.dynamic = false: "
                          "every group is trained, so there is never a surplus; set "
                          "surplus = discard");
+    if (resume && c->train.max_staleness)
+        return fault_set(f, FAULT_CONFIG,
+                         "admission.surplus = resume does not go with "
+                         "train.max_staleness = 1: a step's carried groups would be "
+                         "generated on before its checkpoint is written; use one of "
+                         "the two");
     if (c->admission.refill == FULL && !c->admission.strict &&
         c->admission.full_multiplier > c->admission.max_multiplier)
         return fault_set(f, FAULT_CONFIG,

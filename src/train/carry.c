@@ -36,24 +36,16 @@ const struct past *carry_past(const struct session *s)
 int carry_new(struct carry **out, const struct session *s, struct fault *f)
 {
     struct carry *c = mem_new(1, sizeof *c, "what steps leave", f);
-    int rc = 0;
 
     *out = c;
     if (!c)
         return f->code;
-    if (session_spans(s) && s->cfg->train.max_staleness)
-        return fault_set(f, FAULT_CONFIG,
-                         "admission.surplus = resume does not go with "
-                         "train.max_staleness = 1: a step's carried groups would be "
-                         "generated on before its checkpoint is written; use one of "
-                         "the two");
     c->size = (int)s->cfg->admission.group_size;
     if (!s->admission)
         return 0;
     c->n_prompts = s->train.n;
     c->history = mem_new((size_t)c->n_prompts, 1, "the prompts' history", f);
-    rc = c->history ? carry_note(c, s, 0, f) : f->code;
-    return rc;
+    return c->history ? carry_note(c, s, 0, f) : f->code;
 }
 
 void carry_free(struct carry *c)

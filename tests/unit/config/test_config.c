@@ -130,6 +130,8 @@ static void wrong_job_files_are_refused(void)
         {"[admission]\nsurplus = resume\norder = completion\n",
          "needs admission.order"},
         {"[admission]\nsurplus = resume\ndynamic = false\n", "never a surplus"},
+        {"[admission]\nsurplus = resume\n[train]\nmax_staleness = 1\n",
+         "use one of the two"},
         {"[admission]\nrefill = full\nmax_multiplier = 2\n", "not one round"},
         {"[loss]\ntis_cap = 2\n", "no group is ever stale"},
         {"[reward]\noverlong = min\n[rollout]\nmax_tokens = 9\n", "punished"},
