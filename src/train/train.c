@@ -184,7 +184,7 @@ static bool finished_at(const struct session *s, int64_t step, int64_t cursor)
 
 static bool finished(const struct session *s)
 {
-    return finished_at(s, s->step, s->cursor);
+    return s->short_stop || finished_at(s, s->step, s->cursor);
 }
 
 static int write_step_all(struct session *s, const struct settled *r, struct fault *f)
@@ -387,12 +387,12 @@ static int loop_all(struct session *s, const char *dir, struct fault *f)
     enum stop_why why;
     int rc = 0;
 
-    while (!rc && !stopped && !s->short_stop && !finished(s)) {
+    while (!rc && !stopped && !finished(s)) {
         rc = step_all(s, &batch, &stopped, f);
         if (!rc && !stopped)
             stopped = stop_agreed_all(s) != STOP_NOT;
         if (!rc && !stopped && s->cfg->run.save_every &&
-            s->step % s->cfg->run.save_every == 0 && !s->short_stop && !finished(s)) {
+            s->step % s->cfg->run.save_every == 0 && !finished(s)) {
             double start = clock_now();
 
             rc = save_all(s, f);
@@ -409,7 +409,7 @@ static int loop_all(struct session *s, const char *dir, struct fault *f)
         rc = store_index_all(s->store, f);
     if (rc)
         return rc;
-    if (stopped && !s->short_stop && !finished(s))
+    if (stopped && !finished(s))
         return fault_set(f, FAULT_STOPPED,
                          "%s: stopped %s after step %" PRId64
                          "%s; the same command goes on from there",
