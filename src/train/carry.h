@@ -23,6 +23,18 @@ struct candidate {
     struct member *member; /* [G] */
 };
 
+/* Admission's state after a settled step. */
+struct past {
+    int64_t step;
+    double *state; /* [n_state] */
+    int n_state;
+};
+/* A prompt whose history a step changed, and what it was before. */
+struct visit {
+    int64_t prompt;
+    unsigned char was;
+};
+
 struct carry {
     int size; /* G */
     /* root */
@@ -30,15 +42,8 @@ struct carry {
     int64_t n_prompts;
     struct candidate *all; /* [n_all] in candidate order */
     int n_all;
-    struct past { /* after the last settled step, and after the one before it */
-        int64_t step;
-        double *state; /* [n_state] admission's */
-        int n_state;
-    } now, before;
-    struct visit {
-        int64_t prompt;
-        unsigned char was;
-    } * visits; /* [n_visits] what the last settled step changed in `history` */
+    struct past now, before; /* the last settled step, and the one before it */
+    struct visit *visits;    /* [n_visits] what the last settled step changed */
     int n_visits;
     /* replicas */
     struct group **mine; /* [n_mine] candidate order; the first n_lent of them are the
