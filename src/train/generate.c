@@ -1,7 +1,7 @@
 /* generate.c - the generation phase: root and leaders take turns until it has settled.
  */
+#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "dapo/clock.h"
 #include "dapo/log.h"
@@ -24,6 +24,19 @@ void settled_free(struct settled *r)
     *r = (struct settled){0};
 }
 
+int settled_room(struct settled *r, struct fault *f)
+{
+    size_t n = (size_t)r->started, b = (size_t)r->n_batch;
+
+    r->batch = mem_new(b, sizeof *r->batch, "the batch", f);
+    r->fate = mem_new(n, sizeof(int), "fates", f);
+    r->replica = mem_new(n, sizeof(int), "fates", f);
+    r->n_prompt = mem_new(b, sizeof(int), "the batch", f);
+    r->n_tokens = mem_new(b * (size_t)r->size, sizeof(int), "the batch", f);
+    return r->batch && r->fate && r->replica && r->n_prompt && r->n_tokens ? 0
+                                                                           : f->code;
+}
+
 /* From the root to everyone, counted. */
 static void tell_all(struct session *s, struct settled *r, void *data, size_t n)
 {
@@ -38,46 +51,22 @@ static void tell_all(struct session *s, struct settled *r, void *data, size_t n)
 static int share_all(struct session *s, struct settled *r, struct fault *f)
 {
     bool root = comm_rank(s->comm) == 0;
-    int rc = 0;
-    size_t n, b, t;
+    int rc;
+    size_t n, b;
 
-    if (!root) {
-        struct settled own = *r;
-
-        comm_bcast_all(s->comm, SCOPE_WORLD, r, sizeof *r);
-        r->mine = own.mine;
-        r->n_mine = own.n_mine;
-        r->stats = own.stats;
-        r->tokens_in = own.tokens_in;
-        r->tokens_out = own.tokens_out;
-        r->times = own.times;
-        r->batch = NULL;
-        r->fate = r->replica = r->n_prompt = r->n_tokens = NULL;
-    } else {
-        tell_all(s, r, r, sizeof *r);
-    }
+    tell_all(s, r, r, offsetof(struct settled, batch));
     if (r->abandoned)
         return 0;
     n = (size_t)r->started;
     b = (size_t)r->n_batch;
-    t = b * (size_t)r->size;
-    if (!root) {
-        r->batch = mem_new(b, sizeof *r->batch, "the batch", f);
-        r->fate = mem_new(n, sizeof(int), "fates", f);
-        r->replica = mem_new(n, sizeof(int), "fates", f);
-        r->n_prompt = mem_new(b, sizeof(int), "the batch", f);
-        r->n_tokens = mem_new(t, sizeof(int), "the batch", f);
-        if (!r->batch || !r->fate || !r->replica || !r->n_prompt || !r->n_tokens)
-            rc = f->code;
-    }
-    rc = comm_agree_all(s->comm, rc, f);
+    rc = comm_agree_all(s->comm, root ? 0 : settled_room(r, f), f);
     if (rc)
         return rc;
     tell_all(s, r, r->batch, b * sizeof *r->batch);
     tell_all(s, r, r->fate, n * sizeof(int));
     tell_all(s, r, r->replica, n * sizeof(int));
     tell_all(s, r, r->n_prompt, b * sizeof(int));
-    tell_all(s, r, r->n_tokens, t * sizeof(int));
+    tell_all(s, r, r->n_tokens, b * (size_t)r->size * sizeof(int));
     return 0;
 }
 
@@ -101,7 +90,6 @@ struct generation {
     struct root *root;
     struct leader *leader;
     bool root_done, leader_done;
-    double start;
 };
 
 static void generation_free(struct generation *g)
@@ -141,7 +129,7 @@ int generation_begin_all(struct generation **out, struct session *s, int64_t ava
     *out = g;
     if (g) {
         g->s = s;
-        g->start = s->drawing.since = clock_now();
+        s->drawing.since = clock_now();
         rc = open_ends(g, available, f);
     }
     rc = comm_agree_all(s->comm, rc, f);
@@ -209,7 +197,7 @@ int generation_end_all(struct generation *g, int rc, struct settled *out,
     rc = comm_agree_all(s->comm, rc, f);
     if (!rc) {
         out->version = s->published;
-        out->seconds = clock_now() - g->start;
+        out->seconds = clock_now() - s->drawing.since;
         rc = share_all(s, out, f);
     }
     if (!rc && g->leader)

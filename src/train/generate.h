@@ -11,7 +11,8 @@ struct leader_times {
     double wait;  /* work at hand, but the decision that is due hasn't come */
 };
 
-/* What everyone knows once a step has settled. */
+/* What everyone knows once a step has settled: the numbers up to `batch`, and the
+ * arrays, are the root's. */
 struct settled {
     bool abandoned;     /* the run was asked to stop: the step in flight is dropped */
     int64_t version;    /* updates in the weights that generated it */
@@ -22,15 +23,15 @@ struct settled {
     int n_batch; /* trained groups, candidate order */
     int size;    /* G */
     int64_t ledger[FATE_COUNT];
-    int64_t *batch;      /* [n_batch] candidate indices */
-    int *fate, *replica; /* [started] */
-    int *n_prompt;       /* [n_batch] */
-    int *n_tokens;       /* [n_batch][size] lengths of the trained completions */
     int64_t ticks;
     double tick_seconds, seconds;
     int64_t messages, bytes;  /* root: of ticks and settling, through it */
     int64_t longest, busiest; /* iterations and slot iterations of the replica with most
                                  in each tick, summed over the ticks */
+    int64_t *batch;           /* [n_batch] candidate indices */
+    int *fate, *replica;      /* [started] */
+    int *n_prompt;            /* [n_batch] */
+    int *n_tokens;            /* [n_batch][size] lengths of the trained completions */
     /* This replica's own: */
     struct group **mine; /* [n_mine] its groups, candidate order, with fate */
     int n_mine;
@@ -39,6 +40,8 @@ struct settled {
     struct leader_times times;
 };
 void settled_free(struct settled *r);
+/* Room for the arrays of started, n_batch and size; settled_free after a fault too. */
+int settled_room(struct settled *r, struct fault *f);
 
 /* Generate and admit candidates of the step s->drawing, with at most `available`
  * prompts to draw, until it is settled. */

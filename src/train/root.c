@@ -22,7 +22,7 @@ struct root {
     struct candidate *cand; /* [n]; the first are those that go on */
     size_t n, cap;
     int *outstanding; /* [replicas] members given out and not yet back */
-    int most_starts, most_cancels;
+    int most;         /* starts, and cancels, of one decision */
     struct bytes decision;
     struct decision_start *starts;
     int64_t *cancels;
@@ -30,7 +30,6 @@ struct root {
     bool abandon;
     struct fault fault;
     double seconds;           /* of CPU, deciding */
-    double began;             /* clock */
     int64_t longest, busiest; /* of each tick's slices: iterations, slot iterations */
 };
 
@@ -93,13 +92,12 @@ int root_new(struct root **out, struct session *s, struct ticks *t, int64_t avai
     r->s = s;
     r->t = t;
     r->end_tick = -1;
-    r->began = clock_now();
     r->fault = FAULT_INIT;
-    r->most_starts = r->most_cancels = most_starts(s);
+    r->most = most_starts(s);
     r->outstanding =
         mem_new((size_t)comm_replicas(s->comm), sizeof(int), "replicas", f);
-    r->starts = mem_new((size_t)r->most_starts, sizeof *r->starts, "decisions", f);
-    r->cancels = mem_new((size_t)r->most_cancels, sizeof *r->cancels, "decisions", f);
+    r->starts = mem_new((size_t)r->most, sizeof *r->starts, "decisions", f);
+    r->cancels = mem_new((size_t)r->most, sizeof *r->cancels, "decisions", f);
     rc = r->outstanding && r->starts && r->cancels ? 0 : f->code;
     if (!rc)
         rc = admission_begin(s->admission, available, f);
@@ -235,7 +233,7 @@ static int choose_starts(struct root *r)
     int n = 0, free_slots;
     int64_t index;
 
-    while (n < r->most_starts) {
+    while (n < r->most) {
         int p = freest(r, &free_slots);
         int64_t place;
 
@@ -263,7 +261,7 @@ static int choose_cancels(struct root *r)
     int64_t index;
 
     /* One whose prompt is set aside was never begun. */
-    while (n < r->most_cancels && admission_cancel(s->admission, &index))
+    while (n < r->most && admission_cancel(s->admission, &index))
         if (!poison_has(s, s->train.kept[r->cand[index].prompt]))
             r->cancels[n++] = index;
     return n;
@@ -321,7 +319,7 @@ static void watch_clock(const struct root *r)
 {
     double most = r->s->cfg->admission.max_seconds;
 
-    if (most > 0 && clock_now() - r->began >= most)
+    if (most > 0 && clock_now() - r->s->drawing.since >= most)
         admission_stop(r->s->admission, CLOSED_MAX_SECONDS);
 }
 
@@ -392,12 +390,7 @@ int root_settle(struct root *r, struct settled *out, struct fault *f)
     out->closed = admission_closed(a);
     n = (int)out->started;
     admission_ledger(a, out->ledger);
-    out->batch = mem_new((size_t)out->n_batch, sizeof *out->batch, "the batch", f);
-    out->fate = mem_new((size_t)n, sizeof(int), "fates", f);
-    out->replica = mem_new((size_t)n, sizeof(int), "fates", f);
-    out->n_prompt = mem_new((size_t)out->n_batch, sizeof(int), "the batch", f);
-    out->n_tokens = mem_new((size_t)(out->n_batch * size), sizeof(int), "the batch", f);
-    if (!out->batch || !out->fate || !out->replica || !out->n_prompt || !out->n_tokens)
+    if (settled_room(out, f))
         return f->code;
     for (int i = 0; i < n; i++) {
         out->fate[i] = (int)admission_fate(a, i);
