@@ -82,7 +82,6 @@ static int start(struct leader *l, const struct decision_start *d)
                   (int)s->cfg->admission.group_size, f);
     if (!g)
         return f->code;
-    g->policy_version = s->published;
     g->replica = d->replica;
     g->started_s = clock_now() - s->drawing.since;
     rc = rollout_submit(s->generator, g, f);

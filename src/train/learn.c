@@ -153,8 +153,6 @@ int learn_all(struct session *s, struct share *share, struct fault *f)
     s->metrics[METRIC_LR] = 0;
     s->metrics[METRIC_MAX_LOG_RATIO] = 0;
     s->metrics[METRIC_MISMATCH] = 0;
-    if (!s->learner)
-        return 0;
     pulse_phase(PHASE_LEARN, s->step + 1);
     rc = inject_pass(INJECT_LEARN, f);
     if (!rc)

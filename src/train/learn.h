@@ -6,9 +6,8 @@
 
 /* Open the learner (and, with KL, the reference model) on learning ranks.  Local. */
 int learn_open(struct session *s, struct fault *f);
-/* The step's updates on this rank's share, collective over the learners alone: the
- * others return at once, and the caller agrees.  Metrics ppo/ and train/ into
- * s->metrics. */
+/* Learners: the step's updates on this rank's share, collective over them alone; the
+ * caller agrees.  Metrics ppo/ and train/ into s->metrics. */
 int learn_all(struct session *s, struct share *share, struct fault *f);
 /* The root's weights to every rank; invariant 10: every rank's checksum equals the
  * root's, FAULT_BUG otherwise. */

@@ -6,12 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dapo/config.h"
 #include "dapo/doctor.h"
-#include "dapo/model.h"
 #include "dapo/reward.h"
 #include "dapo/rollout.h"
 #include "dapo/train.h"
+#include "train/plan.h"
 
 #define GIB 1073741824.0
 #define HEAD_ROWS 128 /* rows of logits that the learner holds at once */
@@ -119,8 +118,7 @@ static void plan_run(const struct config *c, struct plan *p)
 
 /* -- checks ------------------------------------------------------------------------ */
 
-static int check_model(const struct config *c, const struct model_config *m,
-                       struct fault *f)
+int plan_model(const struct config *c, const struct model_config *m, struct fault *f)
 {
     int64_t longest = c->prompt.max_tokens + c->rollout.max_tokens;
 
@@ -173,6 +171,15 @@ static int plan_cache(const struct config *c, const struct model_config *m,
     return 0;
 }
 
+int plan_overlap(const struct config *c, int64_t ranks, struct fault *f)
+{
+    if (ranks > 1 || !c->train.max_staleness)
+        return 0;
+    return fault_set(f, FAULT_CONFIG,
+                     "train.max_staleness = 1 needs a rank that only generates; "
+                     "start the job with more ranks, or set it to 0");
+}
+
 static int plan_roles(const struct config *c, int64_t ranks, struct plan *p,
                       struct fault *f)
 {
@@ -182,13 +189,9 @@ static int plan_roles(const struct config *c, int64_t ranks, struct plan *p,
                          "job of %" PRId64 " ranks; start more ranks or set it below "
                          "%" PRId64,
                          c->ranks.learners, ranks, ranks);
-    if (ranks == 1 && c->train.max_staleness)
-        return fault_set(f, FAULT_CONFIG,
-                         "train.max_staleness = 1 needs a rank that only generates; "
-                         "start the job with more ranks, or set it to 0");
     p->learners = ranks > 1 ? c->ranks.learners : 1;
     p->replicas = ranks > 1 ? ranks - c->ranks.learners : 1;
-    return 0;
+    return plan_overlap(c, ranks, f);
 }
 
 static void plan_batch(const struct config *c, struct plan *p)
@@ -261,7 +264,7 @@ int train_plan(const struct config *cfg, int64_t ranks, double memory, struct pl
     plan_batch(cfg, out);
     rc = plan_roles(cfg, ranks, out, f);
     if (!rc)
-        rc = check_model(cfg, &m, f);
+        rc = plan_model(cfg, &m, f);
     if (!rc)
         rc = plan_cache(cfg, &m, out, f);
     if (!rc) {

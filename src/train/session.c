@@ -5,8 +5,9 @@
 
 #include "dapo/log.h"
 #include "dapo/mem.h"
-#include "train/carry.h"
 #include "dapo/train.h"
+#include "train/carry.h"
+#include "train/plan.h"
 
 #ifndef BUILD_ID
 #define BUILD_ID "unknown"
@@ -57,24 +58,6 @@ static int open_model(struct session *s, struct fault *f)
     return rc;
 }
 
-static int check_model(const struct session *s, struct fault *f)
-{
-    const struct model_config *m = model_cfg(s->model);
-    int64_t longest = s->cfg->prompt.max_tokens + s->cfg->rollout.max_tokens;
-
-    if (m->n_stop == 0)
-        return fault_set(f, FAULT_DATA,
-                         "%s: neither config.json nor generation_config.json has an "
-                         "eos_token_id; completions could never end",
-                         s->cfg->model.path);
-    if (longest > m->max_position)
-        return fault_set(f, FAULT_CONFIG,
-                         "prompt.max_tokens + rollout.max_tokens = %lld is over the "
-                         "model's max_position_embeddings = %d",
-                         (long long)longest, m->max_position);
-    return 0;
-}
-
 int session_open(struct session *s, struct comm *c, const struct config *cfg,
                  struct fault *f)
 {
@@ -96,7 +79,7 @@ int session_open(struct session *s, struct comm *c, const struct config *cfg,
     if (!rc)
         rc = open_model(s, f);
     if (!rc)
-        rc = check_model(s, f);
+        rc = plan_model(cfg, model_cfg(s->model), f);
     if (!rc)
         rc = judge_new(&s->judge, (enum grader)cfg->reward.grader,
                        (int)cfg->reward.answer_window, f);

@@ -14,6 +14,7 @@
 #include "train/deliver.h"
 #include "train/evaluate.h"
 #include "train/learn.h"
+#include "train/plan.h"
 #include "train/resume.h"
 #include "train/same.h"
 #include "train/stop.h"
@@ -45,19 +46,13 @@ static int make_admission(struct session *s, struct fault *f)
 /* What train.max_staleness = 1 keeps of the state before a step. */
 static int open_ahead(struct session *s, struct fault *f)
 {
-    if (!s->cfg->train.max_staleness)
-        return 0;
-    if (comm_size(s->comm) == 1)
-        return fault_set(f, FAULT_CONFIG,
-                         "train.max_staleness = 1 needs a rank that only generates; "
-                         "start the job with more ranks, or set it to 0");
-    if (s->learner) {
-        s->previous = mem_new(model_n_params(s->model), sizeof *s->previous,
-                              "the weights of before a step", f);
-        if (!s->previous)
-            return f->code;
-    }
-    return 0;
+    int rc = plan_overlap(s->cfg, comm_size(s->comm), f);
+
+    if (rc || !s->cfg->train.max_staleness || !s->learner)
+        return rc;
+    s->previous = mem_new(model_n_params(s->model), sizeof *s->previous,
+                          "the weights of before a step", f);
+    return s->previous ? 0 : f->code;
 }
 
 /* Everything local that a training rank opens after its role is known. */
