@@ -13,6 +13,7 @@ trap 'rm -rf "$tmp"' EXIT
 # shellcheck disable=SC2034 # for the tests that source this
 python=${PYTHON:-/usr/bin/python3}
 data=${DAPO_DATA:-../shared/data}
+root=$PWD
 
 die() {
     echo "$name: $*" >&2
@@ -63,6 +64,23 @@ said() {
 same() {
     cmp -s "$1" "$2" || die "$1 and $2 differ"
     checks=$((checks + 1))
+}
+
+# compare WHAT A B: two runs are the same in these respects (compare_runs.py).
+compare() {
+    ok "$python" "$root/tests/cli/compare_runs.py" "$@"
+    cat "$tmp/out"
+}
+
+# until_file FILE PID: it is there, or that job in the background has ended.
+until_file() {
+    local i
+    for ((i = 0; i < 1500; i++)); do
+        if [ -e "$1" ] || ! kill -0 "$2" 2>/dev/null; then
+            return 0
+        fi
+        sleep 0.02
+    done
 }
 
 # tiny_model DIR: a small Qwen2 folder without weights, its task's files in DIR-task.

@@ -5,8 +5,6 @@
 . tests/cli/lib.sh
 coin_job "$tmp/c"
 dapo=$(realpath "$dapo")
-compare() { ok "$python" "$root/tests/cli/compare_runs.py" "$@"; }
-root=$PWD
 runs=$tmp/c/runs
 cd "$tmp/c/in"
 
@@ -51,10 +49,7 @@ echo "a stop on request in the middle of a step"
 job asked 6
 on 4 "${command[@]}" --set run.save_every=0 >"$tmp/out" 2>"$tmp/err" &
 pid=$!
-for ((i = 0; i < 400; i++)); do
-    [ ! -e "$runs/asked/rollouts/step-000002.h5" ] || break
-    sleep 0.01
-done
+until_file "$runs/asked/rollouts/step-000002.h5" $pid
 # shellcheck disable=SC2046 # one process each
 kill -USR1 $(pgrep -f "^$dapo train $tmp/c/job.ini --set run.name=asked") 2>/dev/null || true
 rc=0

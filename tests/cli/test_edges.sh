@@ -4,7 +4,6 @@
 . tests/cli/lib.sh
 coin_job "$tmp/c"
 dapo=$(realpath "$dapo")
-root=$PWD
 runs=$tmp/c/runs
 cd "$tmp/c/in"
 
@@ -35,7 +34,6 @@ done_by() { # done_by STEPS REASON: how the last run ended
     grep -q "done steps=$1 stop_reason=$2" "$tmp/err" || die "$(tail -n 3 "$tmp/err")"
     checks=$((checks + 1))
 }
-compare() { ok "$python" "$root/tests/cli/compare_runs.py" "$@"; }
 
 echo "data: smaller than a step, exhausted in the middle, one prompt"
 head -n 2 train.jsonl >two.jsonl
@@ -164,10 +162,7 @@ echo "a replica that dies ends the job, by name and soon"
 on 3 "$dapo" train "$tmp/c/job.ini" --set run.name=dead --set data.eval= \
     --set run.steps=100000 --set run.save_every=0 >"$tmp/out" 2>"$tmp/err" &
 pid=$!
-for ((i = 0; i < 600; i++)); do
-    [ ! -e "$runs/dead/rollouts/step-000002.h5" ] || break
-    sleep 0.05
-done
+until_file "$runs/dead/rollouts/step-000002.h5" $pid
 begin=$SECONDS
 kill -KILL "$(ranks_of dead | sed -n 3p)"
 rc=0

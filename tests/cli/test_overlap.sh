@@ -21,10 +21,6 @@ run() { # run NAME RANKS [--set ...]
     job "$1" "${@:3}"
     ok on "$2" "${job[@]}"
 }
-compare() {
-    ok "$python" tests/cli/compare_runs.py "$@"
-    cat "$tmp/out"
-}
 all=trained,tokens,ledger,weights
 
 job alone
@@ -133,17 +129,9 @@ compare $all "$runs/three" "$runs/back"
 job halves --set train.max_staleness=0 --set run.steps=7 --set run.log=error
 refused 78 'other settings \(train.max_staleness\)' on 3 "${job[@]}"
 
-# ranks_of NAME, steps_done NAME, until_step NAME N: of a run in the background, $pid.
+# ranks_of NAME, until_step NAME N: of a run in the background, $pid.
 ranks_of() { pgrep -f "^$dapo train jobs/demo_dapo.ini --set run.dir=$runs --set run.name=$1 "; }
-until_step() {
-    local i
-    for ((i = 0; i < 400; i++)); do
-        if [ -e "$runs/$1/rollouts/step-00000$2.h5" ] || ! kill -0 "$pid" 2>/dev/null; then
-            return 0
-        fi
-        sleep 0.02
-    done
-}
+until_step() { until_file "$runs/$1/rollouts/step-00000$2.h5" "$pid"; }
 start() { # start NAME
     job "$1"
     on 3 "${job[@]}" >"$tmp/out" 2>"$tmp/err" &

@@ -2,10 +2,6 @@
 # test_train.sh - the invariants of DESIGN section 4 that need a whole job: real runs of
 # the demo's model under mpirun, compared bit by bit.
 . tests/cli/lib.sh
-compare() {
-    ok "$python" tests/cli/compare_runs.py "$@"
-    cat "$tmp/out"
-}
 
 ok "$dapo" prepare --task arithmetic --out "$tmp/task" --train 200 --eval 20 --sft 10 --seed 3
 
