@@ -1,4 +1,4 @@
-/* events.c - what happened to the members of started candidates. */
+/* events.c - what is heard of started candidates and their members. */
 #include "admission/step.h"
 
 /* A started candidate, or NULL with FAULT_BUG. */
@@ -25,6 +25,13 @@ static int check_report(const struct admission *a, int64_t index, int member,
     return 0;
 }
 
+/* Wrap each change to a candidate in -1 and +1 of this. */
+static void recount(struct admission *a, int64_t index, int sign)
+{
+    if (index < a->live)
+        step_count(a, &a->candidates[index], sign);
+}
+
 /* Bill a member's tokens. */
 static void report(struct admission *a, int64_t index, struct member *m, int64_t tokens)
 {
@@ -49,16 +56,14 @@ int admission_finished(struct admission *a, int64_t index, int member, bool corr
         return FAULT_BUG;
     if ((rc = check_report(a, index, member, tokens, f)))
         return rc;
-    if (index < a->live)
-        step_count(a, c, -1);
+    recount(a, index, -1);
     m = &step_members(a, index)[member];
     report(a, index, m, tokens);
     m->finished = true;
     m->correct = correct;
     c->finished++;
     c->correct += correct;
-    if (index < a->live)
-        step_count(a, c, 1);
+    recount(a, index, 1);
     if (candidate_complete(c, a->c.size))
         step_completed(a, index);
     step_advance(a);
@@ -73,8 +78,7 @@ int admission_cut(struct admission *a, int64_t index, int member, int64_t tokens
 
     if (!c)
         return FAULT_BUG;
-    if (!c->named && !c->failed && !c->stale &&
-        (!a->closed || candidate_goes_on(a, index)))
+    if (!c->named && !candidate_lost(c) && (!a->closed || candidate_goes_on(a, index)))
         return fault_set(f, FAULT_BUG, "candidate %lld was cut without being cancelled",
                          (long long)index);
     if ((rc = check_report(a, index, member, tokens, f)))
@@ -94,13 +98,30 @@ int admission_failed(struct admission *a, int64_t index, struct fault *f)
     if (candidate_complete(c, a->c.size))
         return fault_set(f, FAULT_BUG, "candidate %lld failed, but is complete",
                          (long long)index);
-    if (index < a->live)
-        step_count(a, c, -1);
+    recount(a, index, -1);
     c->failed = true;
-    if (index < a->live)
-        step_count(a, c, 1);
+    recount(a, index, 1);
     if (a->unnamed > index)
         a->unnamed = index;
     step_advance(a);
+    return 0;
+}
+
+int admission_history(struct admission *a, int64_t index, enum history h,
+                      struct fault *f)
+{
+    struct candidate *c = find(a, index, f);
+
+    if (!c)
+        return FAULT_BUG;
+    if ((unsigned)h >= HISTORY_COUNT)
+        return fault_set(f, FAULT_BUG, "candidate %lld: %d is no history",
+                         (long long)index, (int)h);
+    if (c->reported || c->failed)
+        return fault_set(f, FAULT_BUG, "candidate %lld has verdicts already",
+                         (long long)index);
+    recount(a, index, -1);
+    c->history = h;
+    recount(a, index, 1);
     return 0;
 }

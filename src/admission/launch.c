@@ -64,28 +64,6 @@ bool admission_launch(struct admission *a, int free_slots, int64_t *index)
     return true;
 }
 
-int admission_history(struct admission *a, int64_t index, enum history h,
-                      struct fault *f)
-{
-    struct candidate *c;
-
-    if (index < 0 || index >= a->started || (unsigned)h >= HISTORY_COUNT)
-        return fault_set(f, FAULT_BUG,
-                         "candidate %lld was never started, or %d is no "
-                         "history",
-                         (long long)index, (int)h);
-    c = &a->candidates[index];
-    if (c->reported || c->failed)
-        return fault_set(f, FAULT_BUG, "candidate %lld has verdicts already",
-                         (long long)index);
-    if (index < a->live)
-        step_count(a, c, -1);
-    c->history = h;
-    if (index < a->live)
-        step_count(a, c, 1);
-    return 0;
-}
-
 bool admission_cancel(struct admission *a, int64_t *index)
 {
     int64_t end = a->live; /* of those that count */
@@ -94,7 +72,7 @@ bool admission_cancel(struct admission *a, int64_t *index)
         end = a->c.surplus == SURPLUS_RESUME ? a->started : 0;
     while (a->unnamed < a->started) {
         struct candidate *c = &a->candidates[a->unnamed++];
-        bool useless = c->failed || c->stale || a->unnamed > end;
+        bool useless = candidate_lost(c) || a->unnamed > end;
 
         if (!useless || c->named || c->reported == a->c.size)
             continue;

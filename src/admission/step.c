@@ -7,12 +7,12 @@
 
 bool candidate_known(const struct candidate *c)
 {
-    return !c->failed && !c->stale && group_trainable(c->correct, c->finished);
+    return !candidate_lost(c) && group_trainable(c->correct, c->finished);
 }
 
 bool candidate_complete(const struct candidate *c, int size)
 {
-    return !c->failed && !c->stale && c->finished == size;
+    return !candidate_lost(c) && c->finished == size;
 }
 
 bool candidate_trains(const struct admission *a, const struct candidate *c)
@@ -22,7 +22,7 @@ bool candidate_trains(const struct admission *a, const struct candidate *c)
 
 static bool resolved(const struct admission *a, const struct candidate *c)
 {
-    return c->failed || c->stale || c->finished == a->c.size;
+    return candidate_lost(c) || c->finished == a->c.size;
 }
 
 bool candidate_goes_on(const struct admission *a, int64_t index)
@@ -45,24 +45,27 @@ int step_reserve(struct admission *a, int64_t n, struct fault *f)
                     "candidates", f);
 }
 
-/* Tokens that a live candidate is known to add to the batch. */
+/* Tokens that a live candidate counts towards the budgets. */
+static int64_t spent_tokens(const struct candidate *c)
+{
+    return candidate_lost(c) ? 0 : c->tokens;
+}
+
 static int64_t train_tokens(const struct admission *a, const struct candidate *c)
 {
-    return !a->c.dynamic || candidate_known(c) ? c->tokens : 0;
+    return !a->c.dynamic || candidate_known(c) ? spent_tokens(c) : 0;
 }
 
 void step_count(struct admission *a, const struct candidate *c, int sign)
 {
     a->needed = -1;
+    a->spent += sign * spent_tokens(c);
+    a->to_train += sign * train_tokens(a, c);
     if (resolved(a, c))
         a->done += sign;
-    if (c->failed || c->stale)
-        return;
-    a->spent += sign * c->tokens;
-    a->to_train += sign * train_tokens(a, c);
     if (candidate_known(c))
         a->known += sign;
-    else if (c->finished < a->c.size)
+    else if (!resolved(a, c))
         a->undecided[(int)c->history * a->c.size + c->finished] += sign;
 }
 
@@ -102,11 +105,10 @@ static void cut(struct admission *a)
 {
     while (a->live > 0) {
         const struct candidate *c = &a->candidates[a->live - 1];
-        bool gone = c->failed || c->stale;
 
         if (!(a->c.dynamic && a->known - candidate_known(c) >= a->c.groups) &&
-            !over(a->spent - (gone ? 0 : c->tokens), a->c.max_candidate_tokens) &&
-            !over(a->to_train - (gone ? 0 : train_tokens(a, c)), a->c.max_train_tokens))
+            !over(a->spent - spent_tokens(c), a->c.max_candidate_tokens) &&
+            !over(a->to_train - train_tokens(a, c), a->c.max_train_tokens))
             break;
         step_count(a, c, -1);
         a->live--;

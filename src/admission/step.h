@@ -70,6 +70,11 @@ struct admission {
     int64_t consumed;
 };
 
+/* It can't be trained any more, whatever its members give. */
+static inline bool candidate_lost(const struct candidate *c)
+{
+    return c->failed || c->stale;
+}
 /* Known trainable: two finished verdicts differ. */
 bool candidate_known(const struct candidate *c);
 /* All `size` verdicts are in, and count. */
