@@ -130,6 +130,15 @@ static void invariants_1_and_2_resumed_groups_keep_their_place(void)
 
 /* -- by hand ----------------------------------------------------------------------- */
 
+static struct admission_config resuming(int groups, int64_t max_candidates)
+{
+    struct admission_config c = config(groups, 2, max_candidates);
+
+    c.surplus = SURPLUS_RESUME;
+    c.max_age = 1;
+    return c;
+}
+
 static void begin(struct admission *a, int64_t carried)
 {
     struct fault f = FAULT_INIT;
@@ -151,13 +160,11 @@ static void tokens_are(const struct admission *a, int64_t in, int64_t out)
  * of the second, at once; what is behind it goes on with the verdicts it has. */
 static void finished_groups_are_the_next_batch(void)
 {
-    struct admission_config c = config(1, 2, 8);
+    struct admission_config c = resuming(1, 8);
     struct fault f = FAULT_INIT;
     struct admission *a;
     int64_t first = -1;
 
-    c.surplus = SURPLUS_RESUME;
-    c.max_age = 1;
     a = step(&c, ENDLESS);
     CHECK_INT(launch(a), 2); /* 2B */
     give(a, 1, 0, "11");
@@ -189,13 +196,11 @@ static void finished_groups_are_the_next_batch(void)
  * old in the third, is cancelled, and its tokens are stale. */
 static void what_waits_too_long_is_stale(void)
 {
-    struct admission_config c = config(1, 2, 8);
+    struct admission_config c = resuming(1, 8);
     struct fault f = FAULT_INIT;
     struct admission *a;
     int64_t first = -1;
 
-    c.surplus = SURPLUS_RESUME;
-    c.max_age = 1;
     c.speculation = 0;
     a = step(&c, ENDLESS);
     CHECK_INT(launch(a), 8);
@@ -231,11 +236,9 @@ static void what_waits_too_long_is_stale(void)
 /* A step that is stopped before anything is resolved loses nothing. */
 static void a_stopped_step_goes_on(void)
 {
-    struct admission_config c = config(2, 2, 8);
+    struct admission_config c = resuming(2, 8);
     struct admission *a;
 
-    c.surplus = SURPLUS_RESUME;
-    c.max_age = 1;
     a = step(&c, ENDLESS);
     CHECK_INT(launch(a), 4);
     give(a, 1, 0, "01");
@@ -253,14 +256,12 @@ static void a_stopped_step_goes_on(void)
 
 static void broken_states_are_refused(void)
 {
-    struct admission_config c = config(1, 2, 4);
+    struct admission_config c = resuming(1, 4);
     struct fault f = FAULT_INIT;
     struct admission *a, *b;
     double state[64];
     int n;
 
-    c.surplus = SURPLUS_RESUME;
-    c.max_age = 1;
     a = step(&c, ENDLESS);
     CHECK_INT(launch(a), 2);
     give(a, 0, 0, "01");

@@ -92,10 +92,13 @@ static void run_schedule(const struct table *t, struct admission_config c,
     admission_free(a);
 }
 
-static void try(int tables, int failing, enum order_rule order)
+/* What happened over all of these schedules is in `seen`. */
+static void try(uint64_t from, int tables, int failing, enum order_rule order)
 {
     static struct table t;
 
+    seed = from;
+    memset(&seen, 0, sizeof seen);
     for (int i = 0; i < tables; i++) {
         struct admission_config c = random_config();
         double state[2][2 * HISTORY_COUNT * MAX_G + 1] = {{0}};
@@ -114,9 +117,7 @@ static void try(int tables, int failing, enum order_rule order)
 /* 3 x 20000 schedules of two steps each. */
 static void invariants_1_and_2_timing_cannot_choose_the_batch(void)
 {
-    seed = 1;
-    memset(&seen, 0, sizeof seen);
-    try(20000, 0, ORDER_CANDIDATE);
+    try(1, 20000, 0, ORDER_CANDIDATE);
     CHECK(seen.surplus > 1000);
     CHECK(seen.cancelled > 1000);
     CHECK(seen.raced > 1000);
@@ -131,9 +132,7 @@ static void invariants_1_and_2_timing_cannot_choose_the_batch(void)
 /* Nor when candidates fail, at any moment, before or after they have cut others. */
 static void invariants_1_and_2_hold_with_failures(void)
 {
-    seed = 2;
-    memset(&seen, 0, sizeof seen);
-    try(7000, 25, ORDER_CANDIDATE);
+    try(2, 7000, 25, ORDER_CANDIDATE);
     CHECK(seen.failed > 1000);
     CHECK(seen.restarts > 100);
     CHECK(seen.surplus > 100);
@@ -141,9 +140,7 @@ static void invariants_1_and_2_hold_with_failures(void)
 
 static void completion_order_takes_what_completes(void)
 {
-    seed = 3;
-    memset(&seen, 0, sizeof seen);
-    try(4000, 10, ORDER_COMPLETION);
+    try(3, 4000, 10, ORDER_COMPLETION);
     CHECK(seen.failed > 1000);
     CHECK(seen.surplus > 1000);
     CHECK(seen.cancelled > 1000);
