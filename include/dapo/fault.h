@@ -43,6 +43,10 @@ struct fault {
 int fault_set(struct fault *f, enum fault_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same of any text, in place: a terminal and a log must not obey what a file holds.
+ */
+void text_tame(char *text);
+
 /* The meaning of a code, e.g. "the input is malformed"; never NULL. */
 const char *fault_text(int code);
 

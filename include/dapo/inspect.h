@@ -84,7 +84,7 @@ enum inspect_level { INSPECT_OK, INSPECT_WARNING, INSPECT_DAMAGED };
 struct inspect_finding {
     enum inspect_level level;
     char file[64];  /* below the run directory: "rollouts/step-000003.h5" */
-    char text[256]; /* what is the matter; empty if nothing is */
+    char text[256]; /* what is the matter, no control characters; empty if nothing is */
 };
 struct inspect_findings {
     size_t n, cap;

@@ -5,6 +5,13 @@
 
 #include "dapo/fault.h"
 
+void text_tame(char *text)
+{
+    for (char *p = text; *p; p++)
+        if (iscntrl((unsigned char)*p))
+            *p = '?';
+}
+
 int fault_set(struct fault *f, enum fault_code code, const char *format, ...)
 {
     va_list ap;
@@ -12,10 +19,7 @@ int fault_set(struct fault *f, enum fault_code code, const char *format, ...)
     va_start(ap, format);
     vsnprintf(f->text, sizeof f->text, format, ap);
     va_end(ap);
-    /* Names from files may hold anything; the terminal and the log must not obey it. */
-    for (char *p = f->text; *p; p++)
-        if (iscntrl((unsigned char)*p))
-            *p = '?';
+    text_tame(f->text);
     f->code = (int)code;
     f->rank = -1;
     return (int)code;

@@ -1,5 +1,4 @@
 /* cmd_inspect.c - dapo inspect PATH: find out what it is, and show it. */
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,7 +11,6 @@
 #include "dapo/inspect.h"
 #include "dapo/mem.h"
 
-/* Names from files may hold anything; the terminal must not obey it. */
 void show_line(const char *name, const char *format, ...)
 {
     char text[2 * CONFIG_TEXT];
@@ -21,9 +19,7 @@ void show_line(const char *name, const char *format, ...)
     va_start(ap, format);
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
-    for (char *p = text; *p; p++)
-        if (iscntrl((unsigned char)*p))
-            *p = '?';
+    text_tame(text);
     printf("%-22s %s\n", name, text);
 }
 

@@ -1,6 +1,5 @@
 /* cmd_verify.c - dapo verify RUN, dapo repair RUN: what is whole, and putting in order.
  */
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -25,11 +24,8 @@ static size_t print_findings(const struct inspect_findings *x, bool all)
         damaged += item->level == INSPECT_DAMAGED;
         if (!all && item->level == INSPECT_OK)
             continue;
-        printf("%-8s %s%s", level[item->level], item->file, *item->text ? ": " : "");
-        /* Texts may hold a file's bytes; the terminal must not obey them. */
-        for (const char *p = item->text; *p; p++)
-            putchar(iscntrl((unsigned char)*p) ? '?' : *p);
-        putchar('\n');
+        printf("%-8s %s%s%s\n", level[item->level], item->file, *item->text ? ": " : "",
+               item->text);
     }
     return damaged;
 }

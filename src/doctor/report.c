@@ -1,5 +1,4 @@
 /* report.c - lines of the report, the clock over each test, the worst of all ranks. */
-#include <ctype.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,18 +13,10 @@
 
 #define PATIENCE 120 /* s for one test */
 
-/* Paths and names may hold anything; a terminal must not obey them. */
-static void tame(char *text)
-{
-    for (char *p = text; *p; p++)
-        if (iscntrl((unsigned char)*p))
-            *p = '?';
-}
-
 static void say(struct report *r, const char *level, const char *what,
                 const char *remedy, char *text)
 {
-    tame(text);
+    text_tame(text);
     if (r->how == DOCTOR_START) {
         if (remedy)
             log_line(LOG_WARN, "%s: %s; %s", what, text, remedy);

@@ -42,6 +42,7 @@ static int find(struct check *c, enum inspect_level level, const char *file,
     va_start(ap, format);
     vsnprintf(item->text, sizeof item->text, format, ap);
     va_end(ap);
+    text_tame(item->text);
     return 0;
 }
 
