@@ -75,27 +75,47 @@ static struct judge *new_judge(void)
     return j;
 }
 
-/* As dapo grade does with a field pred: the answer found in it, or all of it. */
-static void answers(struct score *s, struct judge *j, const char *dir, const char *name)
+/* Every row of the files, by a judge of their own. */
+static void each_row(const char *title, const char *const *files, size_t n,
+                     void (*take)(struct score *, struct judge *, const json_t *))
 {
-    json_t *rows = grader_rows(dir, name), *row;
-    size_t i;
+    const char *dir = check_data();
+    struct score s = {0};
+    struct judge *j;
 
-    json_array_foreach(rows, i, row)
-    {
-        const char *gold = row_text(row, "gold"), *pred = row_text(row, "pred");
-        struct fault f = FAULT_INIT;
-        struct verdict v;
+    if (!dir)
+        return;
+    j = new_judge();
+    for (size_t k = 0; k < n; k++) {
+        json_t *rows = grader_rows(dir, files[k]), *row;
+        size_t i;
 
-        if (strcmp(row_text(row, "kind"), "extraction") || !*gold ||
-            json_object_get(row, "dispute"))
-            continue;
-        CHECK_OK(judge_answer(j, gold, strlen(gold), pred, strlen(pred), &v, &f), &f);
-        row_is(s, row_text(row, "id"),
-               v.correct == json_is_true(json_object_get(row, "expect")), gold, pred,
-               &v);
+        json_array_foreach(rows, i, row)
+        {
+            take(&s, j, row);
+        }
+        json_decref(rows);
     }
-    json_decref(rows);
+    printf("%s: %d rows agree, %d are excepted\n", title, s.agreed, s.excepted);
+    CHECK(s.agreed > 0);
+    judge_free(j);
+}
+#define EACH_ROW(title, files, take) \
+    each_row(title, files, sizeof(files) / sizeof *(files), take)
+
+/* As dapo grade does with a field pred: the answer found in it, or all of it. */
+static void extraction_row(struct score *s, struct judge *j, const json_t *row)
+{
+    const char *gold = row_text(row, "gold"), *pred = row_text(row, "pred");
+    struct fault f = FAULT_INIT;
+    struct verdict v;
+
+    if (strcmp(row_text(row, "kind"), "extraction") || !*gold ||
+        json_object_get(row, "dispute"))
+        return;
+    CHECK_OK(judge_answer(j, gold, strlen(gold), pred, strlen(pred), &v, &f), &f);
+    row_is(s, row_text(row, "id"),
+           v.correct == json_is_true(json_object_get(row, "expect")), gold, pred, &v);
 }
 
 static void extraction_rows(void)
@@ -104,18 +124,8 @@ static void extraction_rows(void)
                                         "lighteval_cases",   "rl_reward_cases",
                                         "slime_math_cases",  "slime_dapo_cases",
                                         "nemo_skills_cases", "challenge_cases"};
-    const char *dir = check_data();
-    struct score s = {0};
-    struct judge *j;
 
-    if (!dir)
-        return;
-    j = new_judge();
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        answers(&s, j, dir, files[i]);
-    printf("extraction: %d rows agree, %d are excepted\n", s.agreed, s.excepted);
-    CHECK(s.agreed > 0);
-    judge_free(j);
+    EACH_ROW("extraction", files, extraction_row);
 }
 
 /* Rows of other graders' functions: what they take out of a text, and their normal
@@ -128,6 +138,8 @@ static void function_row(struct score *s, struct judge *j, const json_t *row)
     struct verdict v, box;
     bool agrees;
 
+    if (!json_is_string(json_object_get(row, "raw")))
+        return;
     if (normal) {
         CHECK_OK(judge_answer(j, want, strlen(want), raw, strlen(raw), &v, &f), &f);
         agrees = v.correct;
@@ -148,60 +160,34 @@ static void function_rows(void)
 {
     static const char *const files[] = {"slime_math_cases", "slime_dapo_cases",
                                         "rl_reward_cases"};
-    const char *dir = check_data();
-    struct score s = {0};
-    struct judge *j;
 
-    if (!dir)
-        return;
-    j = new_judge();
-    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
-        json_t *rows = grader_rows(dir, files[k]), *row;
-        size_t i;
-
-        json_array_foreach(rows, i,
-                           row) if (json_is_string(json_object_get(row, "raw")))
-            function_row(&s, j, row);
-        json_decref(rows);
-    }
-    printf("functions: %d rows agree, %d are excepted\n", s.agreed, s.excepted);
-    judge_free(j);
+    EACH_ROW("functions", files, function_row);
 }
 
 /* As dapo grade does with a field response. */
+static void bug_report(struct score *s, struct judge *j, const json_t *row)
+{
+    const char *gold = row_text(row, "gold"), *text = row_text(row, "response");
+    const char *right = row_text(row, "right");
+    struct fault f = FAULT_INIT;
+    struct verdict v;
+    char id[32];
+
+    if (!strcmp(right, "policy"))
+        return;
+    CHECK_OK(judge_run(j, gold, strlen(gold), text, strlen(text), &v, &f), &f);
+    if (!v.found)
+        CHECK_OK(judge_answer(j, gold, strlen(gold), text, strlen(text), &v, &f), &f);
+    snprintf(id, sizeof id, "bug-%lld",
+             (long long)json_integer_value(json_object_get(row, "n")));
+    row_is(s, id, v.correct == !strcmp(right, "T"), gold, text, &v);
+}
+
 static void bug_reports(void)
 {
-    const char *dir = check_data();
-    struct score s = {0};
-    json_t *rows, *row;
-    struct judge *j;
-    size_t i;
+    static const char *const files[] = {"bug_report_pairs"};
 
-    if (!dir)
-        return;
-    j = new_judge();
-    rows = grader_rows(dir, "bug_report_pairs");
-    json_array_foreach(rows, i, row)
-    {
-        const char *gold = row_text(row, "gold"), *text = row_text(row, "response");
-        const char *right = row_text(row, "right");
-        struct fault f = FAULT_INIT;
-        struct verdict v;
-        char id[32];
-
-        if (!strcmp(right, "policy"))
-            continue;
-        CHECK_OK(judge_run(j, gold, strlen(gold), text, strlen(text), &v, &f), &f);
-        if (!v.found)
-            CHECK_OK(judge_answer(j, gold, strlen(gold), text, strlen(text), &v, &f),
-                     &f);
-        snprintf(id, sizeof id, "bug-%lld",
-                 (long long)json_integer_value(json_object_get(row, "n")));
-        row_is(&s, id, v.correct == !strcmp(right, "T"), gold, text, &v);
-    }
-    json_decref(rows);
-    printf("bug reports: %d rows agree, %d are excepted\n", s.agreed, s.excepted);
-    judge_free(j);
+    EACH_ROW("bug reports", files, bug_report);
 }
 
 CASES(CASE(extraction_rows), CASE(function_rows), CASE(bug_reports));
