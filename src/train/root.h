@@ -6,6 +6,8 @@
 
 struct root; /* opaque */
 
+/* Begin the step s->drawing on the root, with at most `available` prompts to draw; the
+ * groups that go on are its first candidates.  Local; *out is NULL after a fault. */
 int root_new(struct root **out, struct session *s, struct ticks *t, int64_t available,
              struct fault *f);
 void root_free(struct root *r);
@@ -18,7 +20,8 @@ void root_abandon(struct root *r);
 bool root_turn(struct root *r, bool *done);
 /* The first thing that went wrong at the root, after which it ends the step. */
 int root_fault(const struct root *r, struct fault *f);
-/* Fill the shared part of *out. */
+/* The step has ended: fill the shared part of *out (its arrays too, unless the step was
+ * abandoned) and leave to the next one what goes on.  0 or a fault's code. */
 int root_settle(struct root *r, struct settled *out, struct fault *f);
 
 #endif

@@ -104,6 +104,13 @@ void session_close(struct session *s)
     free(s->poison);
 }
 
+int session_enter_all(struct session *s, enum phase p, enum inject_point i,
+                      struct fault *f)
+{
+    pulse_phase(p, s->step + 1);
+    return comm_agree_all(s->comm, inject_pass(i, f), f);
+}
+
 int prompt_ids(const struct session *s, const struct prompt *p, struct ids *out,
                struct fault *f)
 {
@@ -146,13 +153,6 @@ static int fits(const struct session *s, const struct prompt *p, struct ids *scr
     rc = prompt_ids(s, p, scratch, f);
     *yes = scratch->n <= most;
     return rc;
-}
-
-int session_enter_all(struct session *s, enum phase p, enum inject_point i,
-                      struct fault *f)
-{
-    pulse_phase(p, s->step + 1);
-    return comm_agree_all(s->comm, inject_pass(i, f), f);
 }
 
 int prompt_set_read(struct prompt_set *p, const struct session *s, const char *path,

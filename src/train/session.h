@@ -92,8 +92,8 @@ int session_open(struct session *s, struct comm *c, const struct config *cfg,
                  struct fault *f);
 void session_close(struct session *s);
 
-/* Every phase of a step begins here: the watchdog hears of it, a test may ask for a
- * failure. */
+/* A phase of the step that all ranks enter together: the watchdog hears of it, a test
+ * may ask for a failure.  Generating and learning begin by themselves. */
 int session_enter_all(struct session *s, enum phase p, enum inject_point i,
                       struct fault *f);
 
