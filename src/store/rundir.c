@@ -105,6 +105,29 @@ static int reserve(const struct draft *d, size_t bytes, struct fault *f)
                      d->path, room, strerror(bad));
 }
 
+/* Rank 0: the temporary file itself. */
+static int make_tmp(struct draft *d, struct fault *f)
+{
+    char *slash = strrchr(d->tmp, '/');
+
+    *slash = '\0';
+    d->folder = open(d->tmp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    *slash = '/';
+    if (d->folder >= 0)
+        d->fd = openat(d->folder, slash + 1, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC,
+                       0666);
+    if (d->fd < 0)
+        return fault_set(f, FAULT_FILE, "%s: can't be created: %s", d->tmp,
+                         strerror(errno));
+    return 0;
+}
+
+static void remove_tmp(const struct draft *d)
+{
+    if (d->fd >= 0)
+        unlinkat(d->folder, strrchr(d->tmp, '/') + 1, 0);
+}
+
 int draft_begin_all(struct draft *d, struct store *s, char *path, size_t bytes,
                     struct fault *f)
 {
@@ -115,16 +138,12 @@ int draft_begin_all(struct draft *d, struct store *s, char *path, size_t bytes,
 
     *d = (struct draft){.store = s, .h = H5_INIT, .path = path};
     d->file = H5I_INVALID_HID;
-    d->fd = -1;
+    d->fd = d->folder = -1;
     d->tmp = tmp.data;
     if (!rc)
         rc = inject_pass(INJECT_OPEN, f);
-    if (!rc && d->tmp && comm_rank(c) == 0) {
-        d->fd = open(d->tmp, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
-        if (d->fd < 0)
-            rc = fault_set(f, FAULT_FILE, "%s: can't be created: %s", d->tmp,
-                           strerror(errno));
-    }
+    if (!rc && comm_rank(c) == 0)
+        rc = make_tmp(d, f);
     if ((rc = comm_agree_all(c, rc, f)))
         return rc;
 
@@ -164,8 +183,7 @@ static void close_file_all(struct draft *d, int rc, const struct fault *f)
     if (rc)
         log0_line(LOG_ERROR, "%s", f->text);
     log_line(LOG_ERROR, "%s: can't be closed: %s; ending the job", d->path, h->why);
-    if (d->fd >= 0)
-        unlink(d->tmp);
+    remove_tmp(d);
     comm_abort(d->store->comm, FAULT_FILE);
 }
 
@@ -214,13 +232,15 @@ int draft_publish_all(struct draft *d, int rc, struct fault *f)
             rc = file_rename(d->tmp, d->path, f);
         rc = comm_agree_all(c, rc, f);
     }
-    if (rc && d->fd >= 0)
-        unlink(d->tmp);
+    if (rc)
+        remove_tmp(d);
     if (d->fd >= 0)
         close(d->fd);
+    if (d->folder >= 0)
+        close(d->folder);
     free(d->tmp);
     free(d->path);
-    *d = (struct draft){.file = H5I_INVALID_HID, .fd = -1};
+    *d = (struct draft){.file = H5I_INVALID_HID, .fd = -1, .folder = -1};
     return rc;
 }
 

@@ -48,7 +48,9 @@ struct draft {
     struct h5 h;
     char *path, *tmp;
     hid_t file;
-    int fd; /* rank 0's, for reserving room; -1 elsewhere */
+    int fd;     /* rank 0's, for reserving room; -1 elsewhere */
+    int folder; /* rank 0's, where the file is: its name goes even if the path has gone
+                   (a file system unmounted meanwhile) */
     bool closed;
 };
 
