@@ -4,95 +4,16 @@
  * gives a default which models rely on may be missing; what would change the arithmetic
  * and is not implemented is refused by name.
  */
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "model/fields.h"
 #include "model/impl.h"
 
 enum { MOST_CONFIG = 16 << 20 }; /* bytes of a configuration file */
-
-/* One JSON object and the file it came from. */
-struct source {
-    const char *path;
-    const json_t *root;
-    struct fault *f;
-};
-
-static const json_t *find(const struct source *s, const char *key)
-{
-    const json_t *v = json_object_get(s->root, key);
-
-    return json_is_null(v) ? NULL : v;
-}
-
-static int missing(const struct source *s, const char *key)
-{
-    return fault_set(s->f, FAULT_DATA, "%s: \"%s\" is missing", s->path, key);
-}
-
-/* `fallback` < 0: the key must be there. */
-static int get_int(const struct source *s, const char *key, int fallback, int *out)
-{
-    const json_t *v = find(s, key);
-
-    if (!v && fallback < 0)
-        return missing(s, key);
-    *out = fallback;
-    if (!v)
-        return 0;
-    if (!json_is_integer(v) || json_integer_value(v) < 0 ||
-        json_integer_value(v) > INT_MAX)
-        return fault_set(s->f, FAULT_DATA,
-                         "%s: \"%s\" is not a whole number from 0 to %d", s->path, key,
-                         INT_MAX);
-    *out = (int)json_integer_value(v);
-    return 0;
-}
-
-/* `fallback` NAN: the key must be there. */
-static int get_real(const struct source *s, const char *key, double fallback,
-                    double *out)
-{
-    const json_t *v = find(s, key);
-
-    if (!v && isnan(fallback))
-        return missing(s, key);
-    *out = fallback;
-    if (!v)
-        return 0;
-    if (!json_is_number(v) || !isfinite(json_number_value(v)))
-        return fault_set(s->f, FAULT_DATA, "%s: \"%s\" is not a number", s->path, key);
-    *out = json_number_value(v);
-    return 0;
-}
-
-static int get_bool(const struct source *s, const char *key, bool fallback, bool *out)
-{
-    const json_t *v = find(s, key);
-
-    *out = v ? json_is_true(v) : fallback;
-    if (v && !json_is_boolean(v))
-        return fault_set(s->f, FAULT_DATA, "%s: \"%s\" is not true or false", s->path,
-                         key);
-    return 0;
-}
-
-/* The text at `key`, which must be there. */
-static int get_text(const struct source *s, const char *key, const char **out)
-{
-    const json_t *v = find(s, key);
-
-    if (!v)
-        return missing(s, key);
-    *out = json_string_value(v);
-    if (!*out)
-        return fault_set(s->f, FAULT_DATA, "%s: \"%s\" is not a text", s->path, key);
-    return 0;
-}
 
 /* -- architecture --------------------------------------------------------------------
  */
@@ -108,11 +29,11 @@ enum { N_ARCH = sizeof arch_rows / sizeof arch_rows[0] };
 
 static int read_arch(const struct source *s, struct model_config *c)
 {
-    const json_t *list = find(s, "architectures");
+    const json_t *list = field_find(s, "architectures");
     const char *type, *name;
     int i = 0;
 
-    if (get_text(s, "model_type", &type))
+    if (field_text(s, "model_type", &type))
         return s->f->code;
     while (i < N_ARCH && strcmp(arch_rows[i].type, type) != 0)
         i++;
@@ -134,22 +55,22 @@ static int read_arch(const struct source *s, struct model_config *c)
 /* What would silently give other numbers than the model's authors had. */
 static int refuse_unsupported(const struct source *s)
 {
-    const json_t *types = find(s, "layer_types"), *v;
+    const json_t *types = field_find(s, "layer_types"), *v;
     const char *act, *kind;
     bool sliding;
     double dropout, part;
     size_t i;
 
-    if (find(s, "quantization_config"))
+    if (field_find(s, "quantization_config"))
         return fault_set(
             s->f, FAULT_DATA,
             "%s: the weights are quantized (quantization_config), which is "
             "not supported; use the unquantized model",
             s->path);
-    if (get_text(s, "hidden_act", &act) ||
-        get_bool(s, "use_sliding_window", false, &sliding) ||
-        get_real(s, "attention_dropout", 0, &dropout) ||
-        get_real(s, "partial_rotary_factor", 1, &part))
+    if (field_text(s, "hidden_act", &act) ||
+        field_bool(s, "use_sliding_window", false, &sliding) ||
+        field_real(s, "attention_dropout", 0, &dropout) ||
+        field_real(s, "partial_rotary_factor", 1, &part))
         return s->f->code;
     if (strcmp(act, "silu") != 0)
         return fault_set(s->f, FAULT_DATA,
@@ -182,9 +103,9 @@ static int read_switches(const struct source *s, struct model_config *c)
 {
     bool bias;
 
-    if (get_bool(s, "tie_word_embeddings", false, &c->tied) ||
-        get_bool(s, "attention_bias", false, &bias) ||
-        get_bool(s, "mlp_bias", false, &c->mlp_bias))
+    if (field_bool(s, "tie_word_embeddings", false, &c->tied) ||
+        field_bool(s, "attention_bias", false, &bias) ||
+        field_bool(s, "mlp_bias", false, &c->mlp_bias))
         return s->f->code;
     c->qkv_bias = bias || c->arch == ARCH_QWEN2;
     c->out_bias = bias;
@@ -198,7 +119,7 @@ static int read_switches(const struct source *s, struct model_config *c)
     if (c->arch != ARCH_LLAMA && c->mlp_bias)
         return fault_set(s->f, FAULT_DATA, "%s: mlp_bias is not supported for %s",
                          s->path, arch_rows[c->arch].type);
-    if (c->arch == ARCH_LLAMA && find(s, "sliding_window"))
+    if (c->arch == ARCH_LLAMA && field_find(s, "sliding_window"))
         return fault_set(s->f, FAULT_DATA, "%s: sliding_window is not supported",
                          s->path);
     return 0;
@@ -208,17 +129,17 @@ static int read_widths(const struct source *s, struct model_config *c)
 {
     double eps;
 
-    if (get_int(s, "vocab_size", -1, &c->vocab) ||
-        get_int(s, "hidden_size", -1, &c->dim) ||
-        get_int(s, "num_hidden_layers", -1, &c->layers) ||
-        get_int(s, "num_attention_heads", -1, &c->heads) ||
-        get_int(s, "intermediate_size", -1, &c->ffn) ||
-        get_int(s, "max_position_embeddings", -1, &c->max_position) ||
-        get_real(s, "rms_norm_eps", NAN, &eps) ||
+    if (field_int(s, "vocab_size", -1, &c->vocab) ||
+        field_int(s, "hidden_size", -1, &c->dim) ||
+        field_int(s, "num_hidden_layers", -1, &c->layers) ||
+        field_int(s, "num_attention_heads", -1, &c->heads) ||
+        field_int(s, "intermediate_size", -1, &c->ffn) ||
+        field_int(s, "max_position_embeddings", -1, &c->max_position) ||
+        field_real(s, "rms_norm_eps", NAN, &eps) ||
         /* The first Llama models say nothing: as many as heads. */
-        get_int(s, "num_key_value_heads", c->arch == ARCH_LLAMA ? c->heads : -1,
-                &c->kv_heads) ||
-        get_int(s, "head_dim", c->arch == ARCH_QWEN3 ? -1 : 0, &c->head_dim))
+        field_int(s, "num_key_value_heads", c->arch == ARCH_LLAMA ? c->heads : -1,
+                  &c->kv_heads) ||
+        field_int(s, "head_dim", c->arch == ARCH_QWEN3 ? -1 : 0, &c->head_dim))
         return s->f->code;
     c->norm_eps = (float)eps;
     if (c->head_dim > 0)
@@ -239,9 +160,9 @@ static int read_widths(const struct source *s, struct model_config *c)
 static int read_llama3(const struct source *s, struct rope_scaling *r)
 {
     r->kind = ROPE_LLAMA3;
-    return get_real(s, "low_freq_factor", NAN, &r->low) ||
-                   get_real(s, "high_freq_factor", NAN, &r->high) ||
-                   get_int(s, "original_max_position_embeddings", -1, &r->original)
+    return field_real(s, "low_freq_factor", NAN, &r->low) ||
+                   field_real(s, "high_freq_factor", NAN, &r->high) ||
+                   field_int(s, "original_max_position_embeddings", -1, &r->original)
                ? s->f->code
                : 0;
 }
@@ -258,12 +179,12 @@ static int read_yarn(const struct source *s, struct rope_scaling *r, int max_pos
     double m, all;
 
     r->kind = ROPE_YARN;
-    if (get_real(s, "beta_fast", 32, &r->high) ||
-        get_real(s, "beta_slow", 1, &r->low) ||
-        get_int(s, "original_max_position_embeddings", max_position, &r->original) ||
-        get_real(s, "attention_factor", 0, &r->attention) ||
-        get_real(s, "mscale", 0, &m) || get_real(s, "mscale_all_dim", 0, &all) ||
-        get_bool(s, "truncate", true, &r->whole))
+    if (field_real(s, "beta_fast", 32, &r->high) ||
+        field_real(s, "beta_slow", 1, &r->low) ||
+        field_int(s, "original_max_position_embeddings", max_position, &r->original) ||
+        field_real(s, "attention_factor", 0, &r->attention) ||
+        field_real(s, "mscale", 0, &m) || field_real(s, "mscale_all_dim", 0, &all) ||
+        field_bool(s, "truncate", true, &r->whole))
         return s->f->code;
     if (r->attention == 0 && m != 0 && all != 0)
         r->attention = yarn_scale(r->factor, m) / yarn_scale(r->factor, all);
@@ -280,8 +201,8 @@ static int read_scaling(const struct source *s, struct model_config *c)
     if (!json_is_object(s->root))
         return fault_set(s->f, FAULT_DATA, "%s: the rope scaling is not an object",
                          s->path);
-    if (get_text(s, find(s, "rope_type") ? "rope_type" : "type", &kind) ||
-        get_real(s, "partial_rotary_factor", 1, &part))
+    if (field_text(s, field_find(s, "rope_type") ? "rope_type" : "type", &kind) ||
+        field_real(s, "partial_rotary_factor", 1, &part))
         return s->f->code;
     if (part != 1)
         return fault_set(s->f, FAULT_DATA, "%s: partial_rotary_factor is not supported",
@@ -294,7 +215,7 @@ static int read_scaling(const struct source *s, struct model_config *c)
             "%s: rope scaling \"%.60s\" is not supported; default, linear, "
             "llama3 and yarn are",
             s->path, kind);
-    if (get_real(s, "factor", NAN, &r->factor))
+    if (field_real(s, "factor", NAN, &r->factor))
         return s->f->code;
     if (!strcmp(kind, "llama3"))
         return read_llama3(s, r);
@@ -306,11 +227,12 @@ static int read_scaling(const struct source *s, struct model_config *c)
 
 static int read_rope(const struct source *s, struct model_config *c)
 {
-    const json_t *both = find(s, "rope_parameters"), *old = find(s, "rope_scaling");
+    const json_t *both = field_find(s, "rope_parameters"),
+                 *old = field_find(s, "rope_scaling");
     struct source in = {s->path, both ? both : old, s->f};
-    const struct source *theta = both && find(&in, "rope_theta") ? &in : s;
+    const struct source *theta = both && field_find(&in, "rope_theta") ? &in : s;
 
-    if (get_real(theta, "rope_theta", NAN, &c->rope_theta))
+    if (field_real(theta, "rope_theta", NAN, &c->rope_theta))
         return s->f->code;
     return in.root ? read_scaling(&in, c) : 0;
 }
@@ -338,7 +260,7 @@ static int add_stop(const struct source *s, const json_t *v, struct model_config
 
 static int add_stops(const struct source *s, struct model_config *c)
 {
-    const json_t *ids = find(s, "eos_token_id"), *v;
+    const json_t *ids = field_find(s, "eos_token_id"), *v;
     size_t i;
 
     if (ids && !json_is_array(ids))
