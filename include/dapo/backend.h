@@ -82,10 +82,17 @@ struct backend {
     /* dw[out][in] += dy[rows][out]^T x[rows][in] */
     int (*linear_dw)(float *dw, const float *dy, const float *x, const struct weight *w,
                      int rows, struct fault *f);
+    /* w[out][in] = base[out][in] + scale * (b[out][rank] a[rank][in]), the inner sum
+     * from 0 on in order and each value by itself, so that every rank gets the same
+     * bits; rank 0 copies base.  w may be base.  Source: Hu et al. 2021, eq. 3. */
+    int (*merge)(float *w, const float *base, const float *b, const float *a,
+                 float scale, int n_out, int n_in, int rank, struct fault *f);
 
     /* -- elementwise and rows ------------------------------------------------- */
     /* y[i] += x[i], n values */
     int (*add)(float *y, const float *x, size_t n, struct fault *f);
+    /* y[i] *= a, n values */
+    int (*scale)(float *y, float a, size_t n, struct fault *f);
     /* y[row][col] += b[col] */
     int (*bias)(float *y, const float *b, int rows, int cols, struct fault *f);
     /* db[col] += sum over rows of dy */
@@ -107,7 +114,7 @@ struct backend {
      * to skip.  Source: Zhang & Sennrich 2019, eq. 4.  y may be x. */
     int (*rmsnorm)(float *y, float *rstd, const float *x, const float *w, int rows,
                    int cols, float eps, struct fault *f);
-    /* dx (+= if add), dw += ; x is the op's input */
+    /* dx (+= if add), dw += unless NULL; x is the op's input */
     int (*rmsnorm_back)(float *dx, float *dw, const float *dy, const float *x,
                         const float *w, const float *rstd, int rows, int cols, int add,
                         struct fault *f);

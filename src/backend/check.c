@@ -276,6 +276,22 @@ static int check_linear_dw(float *dw, const float *dy, const float *x,
     return WATCH(linear_dw, s, dw, dy, x, w->inner, rows);
 }
 
+static int check_merge(float *w, const float *base, const float *b, const float *a,
+                       float scale, int n_out, int n_in, int rank, struct fault *f)
+{
+    struct span s[] = {OUT(w, row_at(n_out, n_in)), IN(base, row_at(n_out, n_in)),
+                       IN(b, row_at(n_out, rank)), IN(a, row_at(rank, n_in))};
+
+    return WATCH(merge, s, w, base, b, a, scale, n_out, n_in, rank);
+}
+
+static int check_scale(float *y, float a, size_t n, struct fault *f)
+{
+    struct span s[] = {INOUT(y, n)};
+
+    return WATCH(scale, s, y, a, n);
+}
+
 static int check_add(float *y, const float *x, size_t n, struct fault *f)
 {
     struct span s[] = {INOUT(y, n), IN(x, n)};

@@ -17,6 +17,14 @@ int cpu_add(float *y, const float *x, size_t n, struct fault *f)
     return 0;
 }
 
+int cpu_scale(float *y, float a, size_t n, struct fault *f)
+{
+    (void)f;
+    for (size_t i = 0; i < n; i++)
+        y[i] *= a;
+    return 0;
+}
+
 int cpu_bias(float *y, const float *b, int rows, int cols, struct fault *f)
 {
     (void)f;
@@ -122,13 +130,15 @@ int cpu_rmsnorm_back(float *dx, float *dw, const float *dy, const float *x,
             vec g = vec_load(dyr + c), v = vec_load(xr + c);
             vec d = s * (g * vec_load(w + c) - v * dot);
 
-            vec_store(dw + c, vec_load(dw + c) + g * v * s);
+            if (dw)
+                vec_store(dw + c, vec_load(dw + c) + g * v * s);
             vec_store(dxr + c, add ? vec_load(dxr + c) + d : d);
         }
         for (; c < cols; c++) {
             float d = s * (dyr[c] * w[c] - xr[c] * dot);
 
-            dw[c] += dyr[c] * xr[c] * s;
+            if (dw)
+                dw[c] += dyr[c] * xr[c] * s;
             dxr[c] = add ? dxr[c] + d : d;
         }
     }

@@ -20,7 +20,9 @@
     X(linear)       \
     X(linear_dx)    \
     X(linear_dw)    \
+    X(merge)        \
     X(add)          \
+    X(scale)        \
     X(bias)         \
     X(bias_back)    \
     X(embed)        \

@@ -103,3 +103,21 @@ int ref_linear_dw(float *dw, const float *dy, const float *x, const struct weigh
     }
     return 0;
 }
+
+int ref_merge(float *w, const float *base, const float *b, const float *a, float scale,
+              int n_out, int n_in, int rank, struct fault *f)
+{
+    (void)f;
+    for (int o = 0; o < n_out; o++) {
+        for (int i = 0; i < n_in; i++) {
+            size_t at = row_at(o, n_in) + (size_t)i;
+            double sum = 0.0;
+
+            for (int k = 0; k < rank; k++)
+                sum += (double)b[row_at(o, rank) + (size_t)k] *
+                       (double)a[row_at(k, n_in) + (size_t)i];
+            w[at] = (float)((double)base[at] + (double)scale * sum);
+        }
+    }
+    return 0;
+}

@@ -11,6 +11,14 @@ int ref_add(float *y, const float *x, size_t n, struct fault *f)
     return 0;
 }
 
+int ref_scale(float *y, float a, size_t n, struct fault *f)
+{
+    (void)f;
+    for (size_t i = 0; i < n; i++)
+        y[i] *= a;
+    return 0;
+}
+
 int ref_bias(float *y, const float *b, int rows, int cols, struct fault *f)
 {
     (void)f;
@@ -107,7 +115,8 @@ int ref_rmsnorm_back(float *dx, float *dw, const float *dy, const float *x,
         for (int c = 0; c < cols; c++) {
             double d = s * ((double)dyr[c] * (double)w[c] - (double)xr[c] * dot);
 
-            dw[c] += (float)((double)dyr[c] * (double)xr[c] * s);
+            if (dw)
+                dw[c] += (float)((double)dyr[c] * (double)xr[c] * s);
             dxr[c] = (float)(add ? (double)dxr[c] + d : d);
         }
     }

@@ -69,7 +69,9 @@ static void every_op(const struct backend *b)
     CHECK_OK(b->linear_dx(a[2], a[1], w, 4, 0, &f), &f);
     CHECK_OK(b->linear_dx(a[2], a[1], w, 4, 1, &f), &f);
     CHECK_OK(b->linear_dw(a[3], a[1], a[2], w, 4, &f), &f);
+    CHECK_OK(b->merge(a[1], a[2], a[3], a[4], 0.5f, 8, 4, 2, &f), &f);
     CHECK_OK(b->add(a[1], a[2], 64, &f), &f);
+    CHECK_OK(b->scale(a[1], 0.5f, 64, &f), &f);
     CHECK_OK(b->bias(a[1], a[2], 4, 8, &f), &f);
     CHECK_OK(b->bias_back(a[2], a[1], 4, 8, &f), &f);
     CHECK_OK(b->embed(a[1], a[2], ids, 4, 8, &f), &f);
@@ -79,6 +81,7 @@ static void every_op(const struct backend *b)
     CHECK_OK(b->rmsnorm(a[1], rstd, a[2], a[3], 4, 8, 1e-6f, &f), &f);
     CHECK_OK(b->rmsnorm(a[1], NULL, a[1], a[3], 4, 8, 1e-6f, &f), &f);
     CHECK_OK(b->rmsnorm_back(a[4], a[5], a[1], a[2], a[3], rstd, 4, 8, 0, &f), &f);
+    CHECK_OK(b->rmsnorm_back(a[4], NULL, a[1], a[2], a[3], rstd, 4, 8, 1, &f), &f);
     CHECK_OK(b->rope(a[1], ids, a[11], 1, 4, 2, 4, 1, &f), &f);
     CHECK_OK(b->swiglu(a[1], a[2], a[3], 64, &f), &f);
     CHECK_OK(b->swiglu_back(a[4], a[5], a[1], a[2], a[3], 64, &f), &f);
