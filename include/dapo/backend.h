@@ -44,6 +44,23 @@ struct heads {
     float scale; /* of q.k, usually 1/sqrt(dim) */
 };
 
+/* Rows that go on from a state, one state for each slot.  Rows of a slot come in rising
+ * position, one after the other, in this call or in later ones; rows of other slots may
+ * stand between them.  A row at position 0 starts from nothing, whatever the slot held.
+ * Training layout: every row of each sequence in one call, together, from position 0;
+ * `slot` then only tells sequences apart. */
+struct scan_rows {
+    int rows;
+    const int *slot, *pos; /* host memory, [rows] */
+};
+
+/* Heads of the gated delta rule: q and k are [key_heads][key_dim] in a row, v and o
+ * [value_heads][value_dim]; value_heads % key_heads == 0, and value head h reads key
+ * head h / (value_heads / key_heads). */
+struct delta_heads {
+    int key_heads, value_heads, key_dim, value_dim;
+};
+
 struct sampling {
     float temperature; /* 0 = take the most likely */
     int top_k;         /* 0 = all */
@@ -118,18 +135,81 @@ struct backend {
     int (*rmsnorm_back)(float *dx, float *dw, const float *dy, const float *x,
                         const float *w, const float *rstd, int rows, int cols, int add,
                         struct fault *f);
-    /* Rotate x[row][head][dim] in place by pos[row] (host): pairs (i, i + dim/2) by the
-     * angle pos * inv_freq[i], inv_freq[dim/2] in host memory, times `sign` (-1 undoes
-     * it and is the backward).  Angles in double, cos and sin rounded to f32, scaled by
-     * `mscale` (1 unless the rope scaling says otherwise).
+    /* Rotate the first `rotary` <= dim values (an even number) of each head of
+     * x[row][head][dim] in place by pos[row] (host): pairs (i, i + rotary/2) by the
+     * angle pos * inv_freq[i], inv_freq[rotary/2] in host memory, times `sign` (-1
+     * undoes it and is the backward).  Angles in double, cos and sin rounded to f32,
+     * scaled by `mscale` (1 unless the rope scaling says otherwise).
      * Source: Su et al. 2021; the half-split layout of Hugging Face. */
     int (*rope)(float *x, const int *pos, const float *inv_freq, float mscale, int rows,
-                int heads, int dim, int sign, struct fault *f);
+                int heads, int dim, int rotary, int sign, struct fault *f);
     /* y = silu(gate) * up, n values.  Source: Shazeer 2020. */
     int (*swiglu)(float *y, const float *gate, const float *up, size_t n,
                   struct fault *f);
     int (*swiglu_back)(float *dgate, float *dup, const float *dy, const float *gate,
                        const float *up, size_t n, struct fault *f);
+
+    /* y = x sigmoid(g).  x and y are [rows][cols]; rows of g lie `stride` >= cols
+     * apart, so that it may be a part of a wider row: the gates of queries and gates
+     * [rows][heads][2][dim] are g = start + dim, with rows * heads rows of dim values
+     * and stride 2 dim (and the queries a gather of every second row of dim values). y
+     * may be x.  Source: Qiu et al. 2025, arXiv:2505.06708, eq. 5. */
+    int (*gate)(float *y, const float *x, const float *g, int rows, int cols,
+                int stride, struct fault *f);
+    /* dx = dy s, dg = dy x s (1 - s), s = sigmoid(g); dg lies as g does, and what is
+     * between its rows stays.  dx may be dy. */
+    int (*gate_back)(float *dx, float *dg, const float *dy, const float *x,
+                     const float *g, int rows, int cols, int stride, struct fault *f);
+
+    /* -- linear attention ----------------------------------------------------- */
+    /* Causal convolution of each column over the rows of its sequence, and SiLU:
+     *     y[row][c] = silu(sum over j < kernel of w[c][j] x[pos - kernel + 1 + j][c]),
+     * with 0 before position 0.  state[slot][kernel - 1][cols] holds the slot's last
+     * kernel - 1 inputs, oldest first; NULL if every slot starts in the call.
+     * w is [cols][kernel], 1 <= kernel <= 16; y is not x.  Source: Gu & Dao 2023,
+     * arXiv:2312.00752, section 3.4; conv1d of Hugging Face's Qwen3.5. */
+    int (*conv)(float *y, const float *x, const float *w, float *state,
+                const struct scan_rows *r, int cols, int kernel, struct fault *f);
+    /* dx =, dw += (NULL to skip); x is the op's input; training layout */
+    int (*conv_back)(float *dx, float *dw, const float *dy, const float *x,
+                     const float *w, const struct scan_rows *r, int cols, int kernel,
+                     struct fault *f);
+    /* decay = exp(-exp(a_log[h]) softplus(a + dt_bias[h])), beta = sigmoid(b), each
+     * [rows][heads].  Source: Yang et al. 2024, arXiv:2412.06464, section 3.4, with the
+     * decay of Mamba2 (Dao & Gu 2024). */
+    int (*delta_gates)(float *decay, float *beta, const float *a, const float *b,
+                       const float *a_log, const float *dt_bias, int rows, int heads,
+                       struct fault *f);
+    /* da =, db =; da_log[h] += and ddt_bias[h] +=, each NULL to skip */
+    int (*delta_gates_back)(float *da, float *db, float *da_log, float *ddt_bias,
+                            const float *ddecay, const float *dbeta, const float *a,
+                            const float *b, const float *a_log, const float *dt_bias,
+                            int rows, int heads, struct fault *f);
+    /* The gated delta rule, row by row.  For each value head, with
+     * S[key_dim][value_dim] the state of the row's slot, q and k divided by their
+     * lengths (the root of their sum of squares + 1e-6) and q by the root of key_dim
+     * too: S = decay S;  S += k (beta (v - S^T k))^T;  o = S^T q. state is
+     * [slots][value_heads][key_dim][value_dim]; NULL if every slot starts in the call.
+     * decay and beta are [rows][value_heads], o is contiguous; rows of q, k and v lie
+     * `stride` apart, so that they may be parts of one wider row. Source: Yang et al.
+     * 2024, arXiv:2412.06464, eq. 10; norms and order as
+     * torch_recurrent_gated_delta_rule of Hugging Face's Qwen3.5. */
+    int (*delta)(float *o, float *state, const float *q, const float *k, const float *v,
+                 int stride, const float *decay, const float *beta,
+                 const struct scan_rows *r, const struct delta_heads *h,
+                 struct fault *f);
+    /* All of dq, dk, dv (rows `stride` apart, as q, k and v), ddecay and dbeta =, for
+     * the inputs of the op as they were, so through the norms; training layout.
+     * `scratch` is backend memory of delta_scratch floats, undefined before and after.
+     */
+    int (*delta_back)(float *dq, float *dk, float *dv, float *ddecay, float *dbeta,
+                      const float *d_o, const float *q, const float *k, const float *v,
+                      int stride, const float *decay, const float *beta,
+                      const struct scan_rows *r, const struct delta_heads *h,
+                      float *scratch, struct fault *f);
+    /* Floats (maybe 0) that delta_back needs for these rows; grows with the longest
+     * sequence, not with their number. */
+    size_t (*delta_scratch)(const struct scan_rows *r, const struct delta_heads *h);
 
     /* -- attention ------------------------------------------------------------ */
     /* o[row][head][dim] = softmax(scale q k^T) v over keys 0..pos; lse[row][head] =

@@ -1,9 +1,9 @@
 /* check.c - see check.h. */
 #include <math.h>
 #include <stdlib.h>
-#include <xxhash.h>
 
 #include "backend/check.h"
+#include "backend/span.h"
 #include "dapo/mem.h"
 
 static struct {
@@ -17,159 +17,13 @@ struct weight {
     int out, in;
 };
 
-enum role { READ, ADDED, WRITTEN };
-
-/* An array of an op: in backend memory, unless `host`. */
-struct span {
-    const char *name;
-    const void *p; /* NULL: not asked for */
-    size_t n;      /* values of 4 bytes */
-    enum role role;
-    int host;
-    uint64_t hash;
-};
-
-#define IN(x, n)             \
-    {                        \
-#x, x, n, READ, 0, 0 \
-    }
-#define INOUT(x, n)           \
-    {                         \
-#x, x, n, ADDED, 0, 0 \
-    }
-#define OUT(x, n)               \
-    {                           \
-#x, x, n, WRITTEN, 0, 0 \
-    }
-#define ADD_IF(add, x, n)                       \
-    {                                           \
-#x, x, n, (add) ? ADDED : WRITTEN, 0, 0 \
-    }
-#define HOST_IN(x, n)        \
-    {                        \
-#x, x, n, READ, 1, 0 \
-    }
-#define HOST_OUT(x, n)          \
-    {                           \
-#x, x, n, WRITTEN, 1, 0 \
-    }
-
-#define PIECE 4096 /* values looked at together */
-
-/* Values at .. at+n-1 of a span, in host memory. */
-static int fetch(float *to, const struct span *s, size_t at, size_t n, struct fault *f)
-{
-    const char *from = (const char *)s->p + at * sizeof *to;
-
-    return s->host ? host_get(to, from, n * sizeof *to, f)
-                   : watched.inner->get(to, from, n * sizeof *to, f);
-}
-
-static int hash(uint64_t *out, const struct span *s, struct fault *f)
-{
-    float piece[PIECE];
-
-    *out = 0;
-    for (size_t at = 0, n; at < s->n; at += n) {
-        n = s->n - at < PIECE ? s->n - at : PIECE;
-        if (fetch(piece, s, at, n, f))
-            return f->code;
-        *out = XXH3_64bits_withSeed(piece, n * sizeof *piece, *out);
-    }
-    return 0;
-}
-
-static int overlap(const struct span *a, const struct span *b)
-{
-    const char *p = a->p, *q = b->p;
-
-    return p < q + b->n * 4 && q < p + a->n * 4;
-}
-
-/* Fill with NaN what the op must write, unless it also reads it (y may be x). */
-static int poison(const struct span *s, const struct span *all, int n, struct fault *f)
-{
-    float piece[PIECE];
-
-    for (int i = 0; i < n; i++)
-        if (all[i].p && all[i].role != WRITTEN && overlap(s, &all[i]))
-            return 0;
-    for (int i = 0; i < PIECE; i++)
-        piece[i] = NAN;
-    for (size_t at = 0, k; at < s->n; at += k) {
-        char *to = (char *)(uintptr_t)s->p + at * sizeof *piece;
-
-        k = s->n - at < PIECE ? s->n - at : PIECE;
-        if ((s->host ? host_put : watched.inner->put)(to, piece, k * sizeof *piece, f))
-            return f->code;
-    }
-    return 0;
-}
-
-static int before(struct span *s, int n, struct fault *f)
-{
-    for (int i = 0; i < n; i++) {
-        if (s[i].p && s[i].role == READ && hash(&s[i].hash, &s[i], f))
-            return f->code;
-        if (s[i].p && s[i].role == WRITTEN && poison(&s[i], s, n, f))
-            return f->code;
-    }
-    return 0;
-}
-
-static int all_finite(const char *op, const struct span *s, struct fault *f)
-{
-    float piece[PIECE];
-
-    for (size_t at = 0, n; at < s->n; at += n) {
-        n = s->n - at < PIECE ? s->n - at : PIECE;
-        if (fetch(piece, s, at, n, f))
-            return f->code;
-        for (size_t i = 0; i < n; i++)
-            if (!isfinite(piece[i]))
-                return fault_set(
-                    f, FAULT_BUG, "check: op %s of backend %s left %g in %s[%zu]", op,
-                    watched.inner->name, (double)piece[i], s->name, at + i);
-    }
-    return 0;
-}
-
-static int written(const struct span *s, const struct span *all, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (all[i].p && all[i].role != READ && overlap(s, &all[i]))
-            return 1;
-    return 0;
-}
-
-static int after(const char *op, const struct span *s, int n, struct fault *f)
-{
-    uint64_t now;
-
-    for (int i = 0; i < n; i++) {
-        if (!s[i].p)
-            continue;
-        if (s[i].role != READ) {
-            if (all_finite(op, &s[i], f))
-                return f->code;
-        } else if (!written(&s[i], s, n)) {
-            if (hash(&now, &s[i], f))
-                return f->code;
-            if (now != s[i].hash)
-                return fault_set(f, FAULT_BUG,
-                                 "check: op %s of backend %s changed its input %s", op,
-                                 watched.inner->name, s[i].name);
-        }
-    }
-    return 0;
-}
-
 #define COUNT(s) ((int)(sizeof(s) / sizeof(s)[0]))
 /* Run an op of the watched backend on the arrays s. */
-#define WATCH(op, s, ...)                                             \
-    (before((s), COUNT(s), f) || watched.inner->op(__VA_ARGS__, f) || \
-             after(#op, (s), COUNT(s), f)                             \
-         ? f->code                                                    \
+#define WATCH(op, s, ...)                                      \
+    (spans_before((s), COUNT(s), watched.inner, f) ||          \
+             watched.inner->op(__VA_ARGS__, f) ||              \
+             spans_after(#op, (s), COUNT(s), watched.inner, f) \
+         ? f->code                                             \
          : 0)
 
 #define DECLARE_CHECK(op) static OP_TYPE(op) check_##op;
@@ -382,12 +236,13 @@ static int check_rmsnorm_back(float *dx, float *dw, const float *dy, const float
 }
 
 static int check_rope(float *x, const int *pos, const float *inv_freq, float mscale,
-                      int rows, int heads, int dim, int sign, struct fault *f)
+                      int rows, int heads, int dim, int rotary, int sign,
+                      struct fault *f)
 {
     struct span s[] = {INOUT(x, row_at(rows, heads * dim)), HOST_IN(pos, (size_t)rows),
-                       HOST_IN(inv_freq, (size_t)(dim / 2))};
+                       HOST_IN(inv_freq, (size_t)(rotary / 2))};
 
-    return WATCH(rope, s, x, pos, inv_freq, mscale, rows, heads, dim, sign);
+    return WATCH(rope, s, x, pos, inv_freq, mscale, rows, heads, dim, rotary, sign);
 }
 
 static int check_swiglu(float *y, const float *gate, const float *up, size_t n,
@@ -405,6 +260,135 @@ static int check_swiglu_back(float *dgate, float *dup, const float *dy,
     struct span s[] = {OUT(dgate, n), OUT(dup, n), IN(dy, n), IN(gate, n), IN(up, n)};
 
     return WATCH(swiglu_back, s, dgate, dup, dy, gate, up, n);
+}
+
+static int check_gate(float *y, const float *x, const float *g, int rows, int cols,
+                      int stride, struct fault *f)
+{
+    size_t n = row_at(rows, cols);
+    struct span s[] = {OUT(y, n), IN(x, n),
+                       ROWS_IN(g, (size_t)cols, (size_t)rows, (size_t)stride)};
+
+    return WATCH(gate, s, y, x, g, rows, cols, stride);
+}
+
+static int check_gate_back(float *dx, float *dg, const float *dy, const float *x,
+                           const float *g, int rows, int cols, int stride,
+                           struct fault *f)
+{
+    size_t n = row_at(rows, cols), row = (size_t)cols, apart = (size_t)stride;
+    struct span s[] = {OUT(dx, n), ROWS_OUT(dg, row, (size_t)rows, apart), IN(dy, n),
+                       IN(x, n), ROWS_IN(g, row, (size_t)rows, apart)};
+
+    return WATCH(gate_back, s, dx, dg, dy, x, g, rows, cols, stride);
+}
+
+/* Values of the states that rows reach, `width` to a slot. */
+static size_t states_reached(const struct scan_rows *r, size_t width)
+{
+    int slots = 0;
+
+    for (int i = 0; i < r->rows; i++)
+        slots = r->slot[i] >= slots ? r->slot[i] + 1 : slots;
+    return (size_t)slots * width;
+}
+
+static int check_conv(float *y, const float *x, const float *w, float *state,
+                      const struct scan_rows *r, int cols, int kernel, struct fault *f)
+{
+    size_t n = row_at(r->rows, cols);
+    struct span s[] = {OUT(y, n), IN(x, n), IN(w, row_at(cols, kernel)),
+                       INOUT(state, states_reached(r, row_at(kernel - 1, cols)))};
+
+    return WATCH(conv, s, y, x, w, state, r, cols, kernel);
+}
+
+static int check_conv_back(float *dx, float *dw, const float *dy, const float *x,
+                           const float *w, const struct scan_rows *r, int cols,
+                           int kernel, struct fault *f)
+{
+    size_t n = row_at(r->rows, cols), nw = row_at(cols, kernel);
+    struct span s[] = {OUT(dx, n), INOUT(dw, nw), IN(dy, n), IN(x, n), IN(w, nw)};
+
+    return WATCH(conv_back, s, dx, dw, dy, x, w, r, cols, kernel);
+}
+
+static int check_delta_gates(float *decay, float *beta, const float *a, const float *b,
+                             const float *a_log, const float *dt_bias, int rows,
+                             int heads, struct fault *f)
+{
+    size_t n = row_at(rows, heads), row = (size_t)heads;
+    struct span s[] = {OUT(decay, n), OUT(beta, n),   IN(a, n),
+                       IN(b, n),      IN(a_log, row), IN(dt_bias, row)};
+
+    return WATCH(delta_gates, s, decay, beta, a, b, a_log, dt_bias, rows, heads);
+}
+
+static int check_delta_gates_back(float *da, float *db, float *da_log, float *ddt_bias,
+                                  const float *ddecay, const float *dbeta,
+                                  const float *a, const float *b, const float *a_log,
+                                  const float *dt_bias, int rows, int heads,
+                                  struct fault *f)
+{
+    size_t n = row_at(rows, heads), row = (size_t)heads;
+    struct span s[] = {
+        OUT(da, n),     OUT(db, n),      INOUT(da_log, row), INOUT(ddt_bias, row),
+        IN(ddecay, n),  IN(dbeta, n),    IN(a, n),           IN(b, n),
+        IN(a_log, row), IN(dt_bias, row)};
+
+    return WATCH(delta_gates_back, s, da, db, da_log, ddt_bias, ddecay, dbeta, a, b,
+                 a_log, dt_bias, rows, heads);
+}
+
+static int check_delta(float *o, float *state, const float *q, const float *k,
+                       const float *v, int stride, const float *decay,
+                       const float *beta, const struct scan_rows *r,
+                       const struct delta_heads *h, struct fault *f)
+{
+    size_t keys = row_at(h->key_heads, h->key_dim), rows = (size_t)r->rows;
+    size_t values = row_at(h->value_heads, h->value_dim), apart = (size_t)stride;
+    size_t gates = row_at(r->rows, h->value_heads);
+    struct span s[] = {OUT(o, rows * values),
+                       INOUT(state, states_reached(r, values * (size_t)h->key_dim)),
+                       ROWS_IN(q, keys, rows, apart),
+                       ROWS_IN(k, keys, rows, apart),
+                       ROWS_IN(v, values, rows, apart),
+                       IN(decay, gates),
+                       IN(beta, gates)};
+
+    return WATCH(delta, s, o, state, q, k, v, stride, decay, beta, r, h);
+}
+
+static int check_delta_back(float *dq, float *dk, float *dv, float *ddecay,
+                            float *dbeta, const float *d_o, const float *q,
+                            const float *k, const float *v, int stride,
+                            const float *decay, const float *beta,
+                            const struct scan_rows *r, const struct delta_heads *h,
+                            float *scratch, struct fault *f)
+{
+    size_t keys = row_at(h->key_heads, h->key_dim), rows = (size_t)r->rows;
+    size_t values = row_at(h->value_heads, h->value_dim), apart = (size_t)stride;
+    size_t gates = row_at(r->rows, h->value_heads);
+    struct span s[] = {ROWS_OUT(dq, keys, rows, apart),
+                       ROWS_OUT(dk, keys, rows, apart),
+                       ROWS_OUT(dv, values, rows, apart),
+                       OUT(ddecay, gates),
+                       OUT(dbeta, gates),
+                       IN(d_o, rows * values),
+                       ROWS_IN(q, keys, rows, apart),
+                       ROWS_IN(k, keys, rows, apart),
+                       ROWS_IN(v, values, rows, apart),
+                       IN(decay, gates),
+                       IN(beta, gates)};
+
+    return WATCH(delta_back, s, dq, dk, dv, ddecay, dbeta, d_o, q, k, v, stride, decay,
+                 beta, r, h, scratch);
+}
+
+static size_t check_delta_scratch(const struct scan_rows *r,
+                                  const struct delta_heads *h)
+{
+    return watched.inner->delta_scratch(r, h);
 }
 
 /* Rows of the key and value arrays that some query sees. */

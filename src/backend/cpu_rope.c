@@ -9,7 +9,7 @@ static struct {
     const float *angles;
     int positions, half;
     float mscale;
-    float inv_freq[512]; /* of the table; dim <= 1024 */
+    float inv_freq[512]; /* of the table; rotary <= 1024 */
 } table;
 
 static void fill(float *angles, int from, int to)
@@ -38,7 +38,7 @@ static int reach(int last, const float *inv_freq, float mscale, int half,
 
     if (half > (int)(sizeof table.inv_freq / sizeof table.inv_freq[0]))
         return fault_set(f, FAULT_CONFIG,
-                         "a head of %d values is too wide; backend cpu takes 1024",
+                         "a rotation of %d values is too wide; backend cpu takes 1024",
                          2 * half);
     if (table.angles && table.half == half && table.mscale == mscale &&
         !memcmp(table.inv_freq, inv_freq, bytes) && want <= table.positions)
@@ -73,9 +73,9 @@ static void rotate(float *restrict x, float *restrict y, const float *restrict c
 }
 
 int cpu_rope(float *x, const int *pos, const float *inv_freq, float mscale, int rows,
-             int heads, int dim, int sign, struct fault *f)
+             int heads, int dim, int rotary, int sign, struct fault *f)
 {
-    int half = dim / 2, last = 0;
+    int half = rotary / 2, last = 0;
 
     for (int r = 0; r < rows; r++)
         last = pos[r] > last ? pos[r] : last;
@@ -83,7 +83,7 @@ int cpu_rope(float *x, const int *pos, const float *inv_freq, float mscale, int 
     if (reach(last | 1023, inv_freq, mscale, half, f))
         return f->code;
     for (int r = 0; r < rows; r++) {
-        const float *c = table.angles + row_at(pos[r], dim);
+        const float *c = table.angles + row_at(pos[r], 2 * half);
 
         for (int h = 0; h < heads; h++) {
             float *v = x + row_at(r, heads * dim) + row_at(h, dim);

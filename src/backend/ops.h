@@ -11,35 +11,44 @@
 #define HOST_OPS(X) X(alloc) X(free) X(put) X(get) X(zero) X(sync)
 
 /* Ops that each backend has of its own. */
-#define OWN_OPS(X)  \
-    X(open)         \
-    X(close)        \
-    X(weight_new)   \
-    X(weight_free)  \
-    X(weight_set)   \
-    X(linear)       \
-    X(linear_dx)    \
-    X(linear_dw)    \
-    X(merge)        \
-    X(add)          \
-    X(scale)        \
-    X(bias)         \
-    X(bias_back)    \
-    X(embed)        \
-    X(embed_back)   \
-    X(gather)       \
-    X(scatter)      \
-    X(rmsnorm)      \
-    X(rmsnorm_back) \
-    X(rope)         \
-    X(swiglu)       \
-    X(swiglu_back)  \
-    X(attend)       \
-    X(attend_back)  \
-    X(logprob)      \
-    X(logprob_back) \
-    X(sample)       \
-    X(sumsq)        \
+#define OWN_OPS(X)      \
+    X(open)             \
+    X(close)            \
+    X(weight_new)       \
+    X(weight_free)      \
+    X(weight_set)       \
+    X(linear)           \
+    X(linear_dx)        \
+    X(linear_dw)        \
+    X(merge)            \
+    X(add)              \
+    X(scale)            \
+    X(bias)             \
+    X(bias_back)        \
+    X(embed)            \
+    X(embed_back)       \
+    X(gather)           \
+    X(scatter)          \
+    X(rmsnorm)          \
+    X(rmsnorm_back)     \
+    X(rope)             \
+    X(swiglu)           \
+    X(swiglu_back)      \
+    X(gate)             \
+    X(gate_back)        \
+    X(conv)             \
+    X(conv_back)        \
+    X(delta_gates)      \
+    X(delta_gates_back) \
+    X(delta)            \
+    X(delta_back)       \
+    X(delta_scratch)    \
+    X(attend)           \
+    X(attend_back)      \
+    X(logprob)          \
+    X(logprob_back)     \
+    X(sample)           \
+    X(sumsq)            \
     X(adamw)
 
 /* The function type of an op, to declare functions with. */

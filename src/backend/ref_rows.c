@@ -124,9 +124,9 @@ int ref_rmsnorm_back(float *dx, float *dw, const float *dy, const float *x,
 }
 
 int ref_rope(float *x, const int *pos, const float *inv_freq, float mscale, int rows,
-             int heads, int dim, int sign, struct fault *f)
+             int heads, int dim, int rotary, int sign, struct fault *f)
 {
-    int half = dim / 2;
+    int half = rotary / 2;
 
     (void)f;
     for (int r = 0; r < rows; r++) {
@@ -169,6 +169,37 @@ int ref_swiglu_back(float *dgate, float *dup, const float *dy, const float *gate
 
         dgate[i] = (float)(d * u * s * (1.0 + g * (1.0 - s)));
         dup[i] = (float)(d * g * s);
+    }
+    return 0;
+}
+
+int ref_gate(float *y, const float *x, const float *g, int rows, int cols, int stride,
+             struct fault *f)
+{
+    (void)f;
+    for (int r = 0; r < rows; r++) {
+        for (int c = 0; c < cols; c++) {
+            size_t i = row_at(r, cols) + (size_t)c;
+
+            y[i] = (float)((double)x[i] /
+                           (1.0 + exp(-(double)g[row_at(r, stride) + (size_t)c])));
+        }
+    }
+    return 0;
+}
+
+int ref_gate_back(float *dx, float *dg, const float *dy, const float *x, const float *g,
+                  int rows, int cols, int stride, struct fault *f)
+{
+    (void)f;
+    for (int r = 0; r < rows; r++) {
+        for (int c = 0; c < cols; c++) {
+            size_t i = row_at(r, cols) + (size_t)c, j = row_at(r, stride) + (size_t)c;
+            double s = 1.0 / (1.0 + exp(-(double)g[j])), d = (double)dy[i];
+
+            dg[j] = (float)(d * (double)x[i] * s * (1.0 - s));
+            dx[i] = (float)(d * s);
+        }
     }
     return 0;
 }

@@ -68,9 +68,9 @@ static int attention_inputs(const struct model *m, int layer, const struct acts 
     if (c->qk_norm && head_norms(m, layer, a, w->rows, f))
         return f->code;
     if (be->rope(a->q, w->pos, c->inv_freq, c->rope_mscale, w->rows, c->heads,
-                 c->head_dim, 1, f) ||
+                 c->head_dim, c->head_dim, 1, f) ||
         be->rope(a->k, w->pos, c->inv_freq, c->rope_mscale, w->rows, c->kv_heads,
-                 c->head_dim, 1, f))
+                 c->head_dim, c->head_dim, 1, f))
         return f->code;
     if (w->keys && (be->scatter(w->keys, a->k, w->kv_row, w->rows, width, 0, f) ||
                     be->scatter(w->values, a->v, w->kv_row, w->rows, width, 0, f)))

@@ -253,9 +253,9 @@ static int attend_rotate_back(const struct back *b, struct fault *f)
         m->be->attend_back(b->dq, b->dk, b->dv, b->d_o, a->o, a->lse, a->q, a->k, a->v,
                            b->flow->attend, &m->heads, f) ||
         m->be->rope(b->dq, b->flow->pos, c->inv_freq, c->rope_mscale, b->rows, c->heads,
-                    c->head_dim, -1, f) ||
+                    c->head_dim, c->head_dim, -1, f) ||
         m->be->rope(b->dk, b->flow->pos, c->inv_freq, c->rope_mscale, b->rows,
-                    c->kv_heads, c->head_dim, -1, f))
+                    c->kv_heads, c->head_dim, c->head_dim, -1, f))
         return f->code;
     return 0;
 }

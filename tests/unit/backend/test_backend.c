@@ -82,7 +82,7 @@ static void every_op(const struct backend *b)
     CHECK_OK(b->rmsnorm(a[1], NULL, a[1], a[3], 4, 8, 1e-6f, &f), &f);
     CHECK_OK(b->rmsnorm_back(a[4], a[5], a[1], a[2], a[3], rstd, 4, 8, 0, &f), &f);
     CHECK_OK(b->rmsnorm_back(a[4], NULL, a[1], a[2], a[3], rstd, 4, 8, 1, &f), &f);
-    CHECK_OK(b->rope(a[1], ids, a[11], 1, 4, 2, 4, 1, &f), &f);
+    CHECK_OK(b->rope(a[1], ids, a[11], 1, 4, 2, 4, 2, 1, &f), &f);
     CHECK_OK(b->swiglu(a[1], a[2], a[3], 64, &f), &f);
     CHECK_OK(b->swiglu_back(a[4], a[5], a[1], a[2], a[3], 64, &f), &f);
     CHECK_OK(b->attend(a[4], a[5], a[1], a[2], a[3], &r, &h, &f), &f);

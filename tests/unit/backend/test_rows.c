@@ -41,15 +41,15 @@ static void rope_by_hand(void)
         int pos[] = {1};
         struct fault f = FAULT_INIT;
 
-        CHECK_OK(b->rope(x, pos, (float[]){quarter, 0}, 1, 1, 1, 4, 1, &f), &f);
+        CHECK_OK(b->rope(x, pos, (float[]){quarter, 0}, 1, 1, 1, 4, 4, 1, &f), &f);
         CHECK_NEAR(fill_gap(x, want, 4), 0, 1e-6);
-        CHECK_OK(b->rope(x, pos, (float[]){quarter, 0}, 1, 1, 1, 4, -1, &f), &f);
+        CHECK_OK(b->rope(x, pos, (float[]){quarter, 0}, 1, 1, 1, 4, 4, -1, &f), &f);
         CHECK_NEAR(fill_gap(x, (float[]){1, 2, 3, 4}, 4), 0, 1e-6);
         pos[0] = 3;
-        CHECK_OK(b->rope(x, pos, (float[]){quarter, 0}, 2, 1, 1, 4, 1, &f), &f);
+        CHECK_OK(b->rope(x, pos, (float[]){quarter, 0}, 2, 1, 1, 4, 4, 1, &f), &f);
         CHECK_NEAR(fill_gap(x, (float[]){6, 4, -2, 8}, 4), 0, 1e-6);
         pos[0] = 40001; /* much further than before: a quarter turn, to 40001 ulps */
-        CHECK_OK(b->rope(x, pos, (float[]){quarter, 0}, 0.5f, 1, 1, 4, 1, &f), &f);
+        CHECK_OK(b->rope(x, pos, (float[]){quarter, 0}, 0.5f, 1, 1, 4, 4, 1, &f), &f);
         CHECK_NEAR(fill_gap(x, (float[]){1, 2, 3, 4}, 4), 0, 2e-3);
     }
 }
@@ -205,9 +205,9 @@ static void rope_with(const struct backend *b, float *const *a, int dim)
 
     for (int i = 0; i < dim / 2; i++)
         inv[i] = powf(10000.0f, -2.0f * (float)i / (float)dim);
-    CHECK_OK(b->rope(a[0], pos, inv, 1.0f, ROWS, 1, dim, 1, &f), &f);
-    CHECK_OK(b->rope(a[1], pos, inv, 0.7f, ROWS, 1, dim, -1, &f), &f);
-    CHECK_OK(b->rope(a[2], pos, inv, 1.0f, ROWS - 1, 1, dim, 1, &f), &f);
+    CHECK_OK(b->rope(a[0], pos, inv, 1.0f, ROWS, 1, dim, dim, 1, &f), &f);
+    CHECK_OK(b->rope(a[1], pos, inv, 0.7f, ROWS, 1, dim, dim, -1, &f), &f);
+    CHECK_OK(b->rope(a[2], pos, inv, 1.0f, ROWS - 1, 1, dim, dim, 1, &f), &f);
 }
 
 static void rows_agree_with_ref(void)
