@@ -14,7 +14,8 @@
 
 struct comm; /* opaque; src/comm/comm_mpi.h has the communicators for store */
 
-/* Whom a collective is among. */
+/* Whom a collective is among.  Before there are roles each rank is a learner by itself.
+ */
 enum scope { SCOPE_WORLD, SCOPE_LEARNERS, SCOPE_ADMISSION };
 
 /* Start MPI (world only: everyone is rank 0..size-1, no roles yet). */
@@ -43,6 +44,8 @@ const char *comm_host(const struct comm *c);
 /* Turn one rank's failure into everyone's: code, rank and text of the lowest failing
  * world rank, on every rank; 0 if none failed. */
 int comm_agree_all(struct comm *c, int rc, struct fault *f);
+/* The same among a few; the others hear of a failure by the next agreement of all. */
+int comm_agree_among_all(struct comm *c, enum scope s, int rc, struct fault *f);
 void comm_barrier_all(struct comm *c);
 void comm_bcast_all(struct comm *c, enum scope s, void *data,
                     size_t n); /* root: rank 0 */
@@ -50,8 +53,6 @@ void comm_sum_f32_all(struct comm *c, enum scope s, float *x, size_t n);
 void comm_sum_f64_all(struct comm *c, enum scope s, double *x, size_t n);
 void comm_sum_i64_all(struct comm *c, enum scope s, int64_t *x, size_t n);
 void comm_max_f64_all(struct comm *c, enum scope s, double *x, size_t n);
-/* Sum over the ranks below this one, and over all, of one count. */
-void comm_scan_i64_all(struct comm *c, int64_t mine, int64_t *before, int64_t *total);
 /* Every rank's value, in rank order: out[size]. */
 void comm_gather_i64_all(struct comm *c, int64_t mine, int64_t *out);
 

@@ -42,7 +42,9 @@ int file_read(const char *path, size_t most, struct bytes *out, struct fault *f)
  * temporary name in the same folder, fsync, rename, fsync of the folder. */
 int file_publish(const char *path, const void *data, size_t n, struct fault *f);
 /* fsync `tmp`, rename it to `path`, fsync the folder: the last steps of a publish for
- * whoever wrote `tmp` by other means (HDF5). */
+ * whoever wrote `tmp` by other means.  file_rename is for one that is synced already.
+ */
+int file_sync_rename(const char *tmp, const char *path, struct fault *f);
 int file_rename(const char *tmp, const char *path, struct fault *f);
 /* mkdir -p.  0 or FAULT_FILE. */
 int dir_make(const char *path, struct fault *f);

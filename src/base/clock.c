@@ -31,9 +31,9 @@ void clock_sleep(double seconds)
 
 void clock_backoff(double *pause)
 {
-    const double shortest = 50e-6, longest = 1e-3;
+    const double shortest = 50e-6, longest = 1e-3, growth = 1.25;
 
-    *pause = *pause > 0 ? 2 * *pause : shortest;
+    *pause = *pause > 0 ? growth * *pause : shortest;
     if (*pause > longest)
         *pause = longest;
     clock_sleep(*pause);

@@ -68,19 +68,28 @@ int file_rename(const char *tmp, const char *path, struct fault *f)
 
     if (!dir)
         return fault_set(f, FAULT_SYSTEM, "no memory for a path");
-    if (inject_pass(INJECT_SYNC, f) || inject_pass(INJECT_RENAME, f)) {
+    if (inject_pass(INJECT_RENAME, f)) {
         free(dir);
         return f->code;
     }
     slash = strrchr(dir, '/');
     if (slash)
         slash[slash == dir] = '\0';
-    if (sync_path(tmp, O_RDONLY) || rename(tmp, path) ||
-        sync_path(slash ? dir : ".", O_RDONLY | O_DIRECTORY))
+    if (rename(tmp, path) || sync_path(slash ? dir : ".", O_RDONLY | O_DIRECTORY))
         rc = fault_set(f, FAULT_FILE, "%s: can't be published: %s", path,
                        strerror(errno));
     free(dir);
     return rc;
+}
+
+int file_sync_rename(const char *tmp, const char *path, struct fault *f)
+{
+    if (inject_pass(INJECT_SYNC, f))
+        return f->code;
+    if (sync_path(tmp, O_RDONLY))
+        return fault_set(f, FAULT_FILE, "%s: can't be published: %s", path,
+                         strerror(errno));
+    return file_rename(tmp, path, f);
 }
 
 int file_publish(const char *path, const void *data, size_t n, struct fault *f)
@@ -108,7 +117,7 @@ int file_publish(const char *path, const void *data, size_t n, struct fault *f)
                            strerror(errno));
     }
     if (!rc)
-        rc = file_rename(tmp.data, path, f);
+        rc = file_sync_rename(tmp.data, path, f);
     if (rc && out)
         unlink(tmp.data);
     bytes_free(&tmp);

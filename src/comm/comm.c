@@ -150,11 +150,6 @@ MPI_Comm comm_mpi(const struct comm *c)
     return c->world;
 }
 
-MPI_Comm comm_mpi_learners(const struct comm *c)
-{
-    return c->learners;
-}
-
 MPI_Comm comm_mpi_admission(const struct comm *c)
 {
     return c->admission;
@@ -220,40 +215,47 @@ const char *comm_host(const struct comm *c)
     return c->host;
 }
 
-static MPI_Comm of(const struct comm *c, enum scope s)
+MPI_Comm comm_mpi_of(const struct comm *c, enum scope s)
 {
     switch (s) {
     case SCOPE_WORLD:
         return c->world;
-    case SCOPE_LEARNERS:
-        return c->learners;
+    case SCOPE_LEARNERS: /* before there are roles each rank stands for itself */
+        return c->n_learners ? c->learners : MPI_COMM_SELF;
     case SCOPE_ADMISSION:
         return c->admission;
     }
     return MPI_COMM_NULL;
 }
 
-int comm_agree_all(struct comm *c, int rc, struct fault *f)
+int comm_agree_among_all(struct comm *c, enum scope s, int rc, struct fault *f)
 {
-    int mine, first;
+    MPI_Comm where = comm_mpi_of(c, s);
+    int rank, mine, first;
     MPI_Request r;
 
     if (!rc)
         rc = inject_pass(INJECT_AGREE, f);
-    mine = rc ? c->rank : INT_MAX;
-    MUST(MPI_Iallreduce(&mine, &first, 1, MPI_INT, MPI_MIN, c->world, &r));
+    MUST(MPI_Comm_rank(where, &rank));
+    mine = rc ? rank : INT_MAX;
+    MUST(MPI_Iallreduce(&mine, &first, 1, MPI_INT, MPI_MIN, where, &r));
     comm_finish(&r);
     if (first == INT_MAX)
         return 0;
-    if (c->rank == first) {
+    if (rank == first) {
         f->code = rc;
         /* A fault that has been agreed on before keeps the rank it comes from. */
         if (f->rank < 0)
-            f->rank = first;
+            f->rank = c->rank;
     }
-    MUST(MPI_Ibcast(f, (int)sizeof *f, MPI_BYTE, first, c->world, &r));
+    MUST(MPI_Ibcast(f, (int)sizeof *f, MPI_BYTE, first, where, &r));
     comm_finish(&r);
     return f->code;
+}
+
+int comm_agree_all(struct comm *c, int rc, struct fault *f)
+{
+    return comm_agree_among_all(c, SCOPE_WORLD, rc, f);
 }
 
 void comm_barrier_all(struct comm *c)
@@ -269,10 +271,10 @@ void comm_bcast_all(struct comm *c, enum scope s, void *data, size_t n)
     char *p = data;
     MPI_Request r;
 
-    meet_all(of(c, s), n);
+    meet_all(comm_mpi_of(c, s), n);
     for (size_t k; n > 0; n -= k, p += k) {
         k = n < PIECE ? n : PIECE;
-        MUST(MPI_Ibcast(p, (int)k, MPI_BYTE, 0, of(c, s), &r));
+        MUST(MPI_Ibcast(p, (int)k, MPI_BYTE, 0, comm_mpi_of(c, s), &r));
         finish_now(&r, k);
     }
 }
@@ -293,22 +295,22 @@ static void reduce_all(MPI_Comm where, void *x, size_t n, size_t width,
 
 void comm_sum_f32_all(struct comm *c, enum scope s, float *x, size_t n)
 {
-    reduce_all(of(c, s), x, n, sizeof *x, MPI_FLOAT, MPI_SUM);
+    reduce_all(comm_mpi_of(c, s), x, n, sizeof *x, MPI_FLOAT, MPI_SUM);
 }
 
 void comm_sum_f64_all(struct comm *c, enum scope s, double *x, size_t n)
 {
-    reduce_all(of(c, s), x, n, sizeof *x, MPI_DOUBLE, MPI_SUM);
+    reduce_all(comm_mpi_of(c, s), x, n, sizeof *x, MPI_DOUBLE, MPI_SUM);
 }
 
 void comm_sum_i64_all(struct comm *c, enum scope s, int64_t *x, size_t n)
 {
-    reduce_all(of(c, s), x, n, sizeof *x, MPI_INT64_T, MPI_SUM);
+    reduce_all(comm_mpi_of(c, s), x, n, sizeof *x, MPI_INT64_T, MPI_SUM);
 }
 
 void comm_max_f64_all(struct comm *c, enum scope s, double *x, size_t n)
 {
-    reduce_all(of(c, s), x, n, sizeof *x, MPI_DOUBLE, MPI_MAX);
+    reduce_all(comm_mpi_of(c, s), x, n, sizeof *x, MPI_DOUBLE, MPI_MAX);
 }
 
 void comm_gather_i64_all(struct comm *c, int64_t mine, int64_t *out)
@@ -317,21 +319,6 @@ void comm_gather_i64_all(struct comm *c, int64_t mine, int64_t *out)
 
     MUST(MPI_Iallgather(&mine, 1, MPI_INT64_T, out, 1, MPI_INT64_T, c->world, &r));
     comm_finish(&r);
-}
-
-void comm_scan_i64_all(struct comm *c, int64_t mine, int64_t *before, int64_t *total)
-{
-    int64_t sum = 0;
-    MPI_Request r;
-
-    *before = 0;
-    MUST(MPI_Iexscan(&mine, before, 1, MPI_INT64_T, MPI_SUM, c->world, &r));
-    comm_finish(&r);
-    if (c->rank == 0)
-        *before = 0; /* MPI leaves it undefined there */
-    MUST(MPI_Iallreduce(&mine, &sum, 1, MPI_INT64_T, MPI_SUM, c->world, &r));
-    comm_finish(&r);
-    *total = sum;
 }
 
 static size_t pieces(size_t n)

@@ -6,9 +6,10 @@
 #include "dapo/comm.h"
 
 MPI_Comm comm_mpi(const struct comm *c);           /* world */
-MPI_Comm comm_mpi_learners(const struct comm *c);  /* MPI_COMM_NULL elsewhere */
 MPI_Comm comm_mpi_admission(const struct comm *c); /* root and replica leaders */
 MPI_Comm comm_mpi_decisions(const struct comm *c); /* the same ranks: long decisions */
+/* MPI_COMM_NULL where this rank is not among them. */
+MPI_Comm comm_mpi_of(const struct comm *c, enum scope s);
 
 /* The ranks of this one's node; the caller's, for MPI_Comm_free. */
 MPI_Comm comm_node_all(const struct comm *c);

@@ -116,7 +116,7 @@ int st_write(const char *path, const struct st_source *t, int n, bool bf16,
         rc =
             fault_set(f, FAULT_FILE, "%s: can't be written: %s", path, strerror(errno));
     if (!rc)
-        rc = file_rename(tmp.data, path, f);
+        rc = file_sync_rename(tmp.data, path, f);
     if (rc && out)
         unlink(tmp.data);
     free(raw);

@@ -22,14 +22,20 @@ static bool writes(const struct comm *c)
     return comm_rank(c) < writers(c);
 }
 
+/* Pieces of one array, of any rank. */
+static int64_t most_pieces(const struct comm *c, const struct head *head)
+{
+    return head_pieces(head) / writers(c) + 1;
+}
+
 /* -- writing -------------------------------------------------------------------------
  */
-/* Rank 0's numbers on every rank, checked against what each learner brings. */
+/* Rank 0's numbers on every rank, checked against what each learner brings; not agreed
+ * on yet. */
 static int share_head_all(struct store *s, const struct checkpoint *k,
                           struct head *head, struct fault *f)
 {
     struct comm *c = s->comm;
-    int rc = 0;
 
     *head = (struct head){.step = k->step,
                           .updates = k->updates,
@@ -46,11 +52,46 @@ static int share_head_all(struct store *s, const struct checkpoint *k,
     if (writes(c) && (!k->params || !k->moment1 || !k->moment2 ||
                       (head->previous >= 0 && !k->previous) ||
                       k->n_params != head->n_params || k->n_params < 0))
-        rc = fault_set(f, FAULT_BUG,
-                       "checkpoint %" PRId64 ": a learner brings %" PRId64
-                       " parameters, the root has %" PRId64,
-                       head->step, k->n_params, head->n_params);
-    return comm_agree_all(c, rc, f);
+        return fault_set(f, FAULT_BUG,
+                         "checkpoint %" PRId64 ": a learner brings %" PRId64
+                         " parameters, the root has %" PRId64,
+                         head->step, k->n_params, head->n_params);
+    return 0;
+}
+
+/* What goes into a checkpoint; on rank 0 the small columns have data. */
+struct content {
+    const struct checkpoint *k;
+    struct head head;
+    struct small *small;
+    struct parcels parcels;
+    uint64_t *sums; /* of this rank's pieces */
+};
+
+/* Everything but the writing.  Give back with content_free, whatever it said. */
+static int content_new_all(struct content *x, struct store *s,
+                           const struct checkpoint *k, struct fault *f)
+{
+    struct comm *c = s->comm;
+    int rc;
+
+    *x = (struct content){.k = k};
+    rc = share_head_all(s, k, &x->head, f);
+    if (!rc)
+        rc = head_columns_new(&x->small, &x->head, comm_rank(c) == 0 ? k : NULL, f);
+    if (!rc) {
+        x->sums = mem_new(BIG * (size_t)most_pieces(c, &x->head), sizeof *x->sums,
+                          "checksums", f);
+        rc = x->sums ? 0 : f->code;
+    }
+    return parcels_layout_all(&x->parcels, c, k, rc, f);
+}
+
+static void content_free(struct content *x)
+{
+    head_columns_free(x->small);
+    parcels_free_layout(&x->parcels);
+    free(x->sums);
 }
 
 /* Values of a column are on their way to the disk from now on, not only when the file
@@ -87,22 +128,15 @@ static void write_pieces(struct draft *d, const struct head *head, int fd, hid_t
              n ? (hsize_t)(first / head->piece) : 0, (hsize_t)n, sums);
 }
 
-/* Of one array, of any rank. */
-static int64_t most_pieces(const struct draft *d, const struct head *head)
+static int write_all(struct draft *d, struct content *c, struct fault *f)
 {
-    return head_pieces(head) / writers(d->store->comm) + 1;
-}
-
-static int write_all(struct draft *d, const struct head *head,
-                     const struct checkpoint *k, struct small *small,
-                     struct parcels *parcels, uint64_t *sums, struct fault *f)
-{
-    const float *x[BIG] = {k->params, k->moment1, k->moment2, k->previous};
+    const struct head *head = &c->head;
+    const float *x[BIG] = {c->k->params, c->k->moment1, c->k->moment2, c->k->previous};
     hid_t big[BIG], sum[BIG];
     int arrays = head_arrays(head), fd, rc;
 
-    head_create(d, head, small);
-    parcels_create(d, parcels);
+    head_create(d, head, c->small);
+    parcels_create(d, &c->parcels);
     h5_group(&d->h, d->file, "/checksums");
     for (int i = 0; i < arrays; i++) {
         big[i] = h5_column(&d->h, d->file, head_big[i], H5T_NATIVE_FLOAT,
@@ -110,18 +144,18 @@ static int write_all(struct draft *d, const struct head *head,
         sum[i] = h5_column(&d->h, d->file, head_sums[i], H5T_NATIVE_UINT64,
                            (hsize_t)head_pieces(head));
     }
-    if ((rc = draft_agree_all(d, f)))
+    if ((rc = draft_agree_all(d, 0, f)))
         return rc;
-    head_write_all(d, head, small);
-    parcels_write(d, parcels);
+    head_write_all(d, head, c->small);
+    parcels_write(d, &c->parcels);
     fd = open(d->tmp, O_WRONLY | O_CLOEXEC);
     for (int i = 0; i < arrays; i++)
         write_pieces(d, head, fd, big[i], sum[i], x[i],
-                     sums + i * most_pieces(d, head));
+                     c->sums + i * most_pieces(d->store->comm, head));
     if (fd >= 0)
         close(fd);
     h5_set_i64(&d->h, d->file, "complete", 1);
-    return draft_agree_all(d, f);
+    return draft_agree_all(d, 0, f);
 }
 
 /* This rank's pieces of one array, as the closed file has them. */
@@ -143,9 +177,9 @@ static void read_back(struct h5 *h, hid_t file, const struct draft *d,
 
 /* Before it may be the newest checkpoint: every writer reads its own pieces back, rank
  * 0 the head. */
-static int verify(const struct draft *d, const struct head *head, const uint64_t *sums,
-                  struct fault *f)
+static int verify(const struct draft *d, const struct content *k, struct fault *f)
 {
+    const struct head *head = &k->head;
     struct comm *c = d->store->comm;
     int64_t values = head->piece < head->n_params ? head->piece : head->n_params;
     struct head again;
@@ -160,7 +194,7 @@ static int verify(const struct draft *d, const struct head *head, const uint64_t
     rc = x ? h5_open_file(&h, &file, d->tmp, f) : f->code;
     if (!rc) {
         for (int i = 0; i < head_arrays(head); i++)
-            read_back(&h, file, d, head, i, sums + i * most_pieces(d, head), x);
+            read_back(&h, file, d, head, i, k->sums + i * most_pieces(c, head), x);
         h.code = FAULT_FILE;
         rc = h5_end(&h, d->path, f);
     }
@@ -191,45 +225,42 @@ int name_latest(struct store *s, int64_t step, struct fault *f)
     return rc;
 }
 
-int store_checkpoint_all(struct store *s, const struct checkpoint *k, struct fault *f)
+/* By those who have something to write. */
+static int write_file_all(struct store *s, struct content *x, enum scope scope,
+                          struct fault *f)
 {
-    struct comm *c = s->comm;
-    bool root = comm_rank(c) == 0;
-    struct small *small = NULL;
-    struct parcels parcels = {0};
-    uint64_t *sums = NULL;
-    struct head head = {0};
+    const struct head *head = &x->head;
+    size_t bytes = (size_t)head->n_params * sizeof(float) * (size_t)head_arrays(head) +
+                   (size_t)x->parcels.offset[x->parcels.n];
     struct draft d;
-    size_t bytes;
-    int64_t n;
-    int rc = share_head_all(s, k, &head, f);
+    int rc = draft_begin_all(&d, s, scope, step_path(s->checkpoints, head->step, f),
+                             bytes, f);
 
-    if (rc)
-        return rc;
-    n = head_pieces(&head) / writers(c) + 1;
-    sums = mem_new((size_t)n * BIG, sizeof *sums, "checksums", f);
-    rc = head_columns_new(&small, &head, root ? k : NULL, f);
-    if ((rc = comm_agree_all(c, rc || !sums ? f->code : 0, f)))
-        goto out;
-    if ((rc = parcels_layout_all(&parcels, c, k->parcels, k->n_parcels, f)))
-        goto out;
-    bytes = (size_t)head.n_params * sizeof(float) * (size_t)head_arrays(&head) +
-            (size_t)parcels.offset[parcels.n];
-    rc = draft_begin_all(&d, s, step_path(s->checkpoints, head.step, f), bytes, f);
     if (!rc)
-        rc = write_all(&d, &head, k, small, &parcels, sums, f);
+        rc = write_all(&d, x, f);
     rc = draft_close_all(&d, rc, f);
     if (!rc && s->read_back)
-        rc = comm_agree_all(c, verify(&d, &head, sums, f), f);
-    rc = draft_publish_all(&d, rc, f);
+        rc = draft_agree_all(&d, verify(&d, x, f), f);
+    return draft_publish_all(&d, rc, f);
+}
+
+int store_checkpoint_all(struct store *s, const struct checkpoint *k, struct fault *f)
+{
+    struct content x;
+    int rc = content_new_all(&x, s, k, f);
+
     if (!rc) {
-        s->serial = head.serial;
-        rc = comm_agree_all(c, root ? name_latest(s, head.step, f) : 0, f);
+        enum scope scope = x.parcels.learners ? SCOPE_LEARNERS : SCOPE_WORLD;
+
+        if (scope == SCOPE_WORLD || writes(s->comm))
+            rc = write_file_all(s, &x, scope, f);
+        if (!rc && comm_rank(s->comm) == 0) {
+            s->serial = x.head.serial;
+            rc = name_latest(s, x.head.step, f);
+        }
+        rc = comm_agree_all(s->comm, rc, f);
     }
-out:
-    head_columns_free(small);
-    parcels_free_layout(&parcels);
-    free(sums);
+    content_free(&x);
     return rc;
 }
 

@@ -313,7 +313,7 @@ int columns_write_all(struct draft *d, const struct rows *rows, struct fault *f)
 
     make_types(&d->h, type);
     create_columns(d, rows, type, dataset);
-    if ((rc = draft_agree_all(d, f)))
+    if ((rc = draft_agree_all(d, 0, f)))
         return rc;
     if ((rc = write_small_all(d, type, dataset, rows, sums, f)))
         return rc;
@@ -326,7 +326,7 @@ int columns_write_all(struct draft *d, const struct rows *rows, struct fault *f)
     for (int i = 0; i < COLUMNS; i++)
         if (wanted(rows, i))
             h5_set_u64(&d->h, dataset[i], "checksum", (uint64_t)sums[i]);
-    return draft_agree_all(d, f);
+    return draft_agree_all(d, 0, f);
 }
 
 size_t columns_bytes(const struct rows *rows)

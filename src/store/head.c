@@ -188,7 +188,7 @@ void head_write_all(struct draft *d, const struct head *head, const struct small
     bool root = comm_rank(c) == 0;
     uint64_t sum = root ? head_sum(head, s->data) : 0;
 
-    comm_bcast_all(c, SCOPE_WORLD, &sum, sizeof sum);
+    comm_bcast_all(c, d->scope, &sum, sizeof sum);
     h5_set_u64(&d->h, d->file, "head_checksum", sum);
     for (int i = 0; i < SMALL; i++)
         h5_write(&d->h, s->column[i], s->type[i], 0,

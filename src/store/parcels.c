@@ -29,33 +29,45 @@ static int check_own(const struct parcel *p, int n, int64_t total, struct fault 
     return 0;
 }
 
-int parcels_layout_all(struct parcels *out, struct comm *c, const struct parcel *p,
-                       int n, struct fault *f)
+/* Sizes of all parcels, from whoever brings them. */
+static int share_sizes_all(struct parcels *out, struct comm *c, int64_t *size,
+                           struct fault *f)
 {
-    int64_t *size, before, total;
-    int rc;
+    int64_t total = out->n;
 
-    *out = (struct parcels){.mine = p, .n_mine = n};
-    comm_scan_i64_all(c, n, &before, &total);
-    out->n = total;
-    out->offset = mem_new((size_t)total + 1, sizeof(int64_t), "parcels", f);
-    size = mem_new(2 * (size_t)total, sizeof *size, "parcels", f);
-    rc = out->offset && size ? check_own(p, n, total, f) : f->code;
-    if ((rc = comm_agree_all(c, rc, f)))
-        goto out;
-    for (int i = 0; i < n; i++) {
-        size[p[i].number] += (int64_t)p[i].n;
-        size[total + p[i].number]++;
+    for (int i = 0; i < out->n_mine; i++) {
+        size[out->mine[i].number] += (int64_t)out->mine[i].n;
+        size[total + out->mine[i].number]++;
     }
     comm_sum_i64_all(c, SCOPE_WORLD, size, 2 * (size_t)total);
-    for (int64_t i = 0; i < total && !rc; i++) {
+    for (int64_t i = 0; i < total; i++) {
         out->offset[i + 1] = out->offset[i] + size[i];
         if (size[total + i] != 1)
-            rc = fault_set(f, FAULT_BUG,
-                           "parcel %" PRId64 " is brought %" PRId64 " times", i,
-                           size[total + i]);
+            return fault_set(f, FAULT_BUG,
+                             "parcel %" PRId64 " is brought %" PRId64 " times", i,
+                             size[total + i]);
     }
-out:
+    return 0;
+}
+
+int parcels_layout_all(struct parcels *out, struct comm *c, const struct checkpoint *k,
+                       int rc, struct fault *f)
+{
+    int64_t *size = NULL, count[] = {k->n_parcels, comm_learns(c) ? 0 : k->n_parcels};
+
+    *out = (struct parcels){.mine = k->parcels, .n_mine = k->n_parcels};
+    comm_sum_i64_all(c, SCOPE_WORLD, count, 2);
+    out->n = count[0];
+    out->learners = count[1] == 0;
+    if (!rc) {
+        out->offset = mem_new((size_t)out->n + 1, sizeof(int64_t), "parcels", f);
+        size = mem_new(2 * (size_t)out->n, sizeof *size, "parcels", f);
+        rc = out->offset && size ? check_own(k->parcels, k->n_parcels, out->n, f)
+                                 : f->code;
+    }
+    rc = comm_agree_all(c, rc, f);
+    if (!rc)
+        rc = share_sizes_all(out, c, size, f);
     free(size);
     return rc;
 }

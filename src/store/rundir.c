@@ -128,40 +128,39 @@ static void remove_tmp(const struct draft *d)
         unlinkat(d->folder, strrchr(d->tmp, '/') + 1, 0);
 }
 
-int draft_begin_all(struct draft *d, struct store *s, char *path, size_t bytes,
-                    struct fault *f)
+int draft_begin_all(struct draft *d, struct store *s, enum scope scope, char *path,
+                    size_t bytes, struct fault *f)
 {
-    struct comm *c = s->comm;
     struct bytes tmp = {0};
     hid_t access, props;
     int rc = path ? bytes_printf(&tmp, f, "%s" TMP_SUFFIX, path) : f->code;
 
-    *d = (struct draft){.store = s, .h = H5_INIT, .path = path};
+    *d = (struct draft){.store = s, .scope = scope, .h = H5_INIT, .path = path};
     d->file = H5I_INVALID_HID;
     d->fd = d->folder = -1;
     d->tmp = tmp.data;
     if (!rc)
         rc = inject_pass(INJECT_OPEN, f);
-    if (!rc && comm_rank(c) == 0)
+    if (!rc && comm_rank(s->comm) == 0)
         rc = make_tmp(d, f);
-    if ((rc = comm_agree_all(c, rc, f)))
+    access = h5_access(&d->h);
+    h5_check(&d->h,
+             H5Pset_fapl_mpio(access, comm_mpi_of(s->comm, scope), MPI_INFO_NULL));
+    props = h5_file_props(&d->h);
+    if ((rc = draft_agree_all(d, rc, f)))
         return rc;
 
-    access = h5_access(&d->h);
-    h5_check(&d->h, H5Pset_fapl_mpio(access, comm_mpi(c), MPI_INFO_NULL));
-    props = h5_file_props(&d->h);
-    if ((rc = draft_agree_all(d, f)))
-        return rc;
     d->file = h5_keep(&d->h, H5Fcreate(d->tmp, H5F_ACC_TRUNC, props, access));
-    rc = h5_fault(&d->h, d->path, f);
-    if (!rc && d->fd >= 0 && s->reserve)
+    if (!d->h.bad && d->fd >= 0 && s->reserve)
         rc = reserve(d, bytes, f);
-    return comm_agree_all(c, rc, f);
+    return draft_agree_all(d, rc, f);
 }
 
-int draft_agree_all(struct draft *d, struct fault *f)
+int draft_agree_all(struct draft *d, int rc, struct fault *f)
 {
-    return comm_agree_all(d->store->comm, h5_fault(&d->h, d->path, f), f);
+    if (!rc)
+        rc = h5_fault(&d->h, d->path, f);
+    return comm_agree_among_all(d->store->comm, d->scope, rc, f);
 }
 
 /* Close the file; after a failure (rc) its disk blocks are given back first, so that
@@ -170,11 +169,13 @@ int draft_agree_all(struct draft *d, struct fault *f)
 static void close_file_all(struct draft *d, int rc, const struct fault *f)
 {
     struct h5 *h = &d->h;
+    MPI_Request all;
 
     if (rc) {
         if (d->fd >= 0 && ftruncate(d->fd, 0))
             log_line(LOG_DEBUG, "%s: %s", d->tmp, strerror(errno));
-        comm_barrier_all(d->store->comm);
+        MUST(MPI_Ibarrier(comm_mpi_of(d->store->comm, d->scope), &all));
+        comm_finish(&all);
     }
     h->bad = false;
     h5_drop(h, 0);
@@ -210,10 +211,8 @@ static int sync_file(const struct store *s, const char *path, struct fault *f)
 
 int draft_close_all(struct draft *d, int rc, struct fault *f)
 {
-    struct comm *c = d->store->comm;
-
     if (!rc)
-        rc = comm_agree_all(c, inject_pass(INJECT_CLOSE, f), f);
+        rc = draft_agree_all(d, inject_pass(INJECT_CLOSE, f), f);
     close_file_all(d, rc, f);
     d->closed = true;
     return rc;
@@ -221,16 +220,14 @@ int draft_close_all(struct draft *d, int rc, struct fault *f)
 
 int draft_publish_all(struct draft *d, int rc, struct fault *f)
 {
-    struct comm *c = d->store->comm;
-
     if (!d->closed)
         rc = draft_close_all(d, rc, f);
     if (!rc)
-        rc = comm_agree_all(c, sync_file(d->store, d->tmp, f), f);
+        rc = draft_agree_all(d, sync_file(d->store, d->tmp, f), f);
     if (!rc) {
-        if (comm_rank(c) == 0)
+        if (comm_rank(d->store->comm) == 0)
             rc = file_rename(d->tmp, d->path, f);
-        rc = comm_agree_all(c, rc, f);
+        rc = draft_agree_all(d, rc, f);
     }
     if (rc)
         remove_tmp(d);

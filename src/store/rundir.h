@@ -1,10 +1,12 @@
 /* rundir.h - private: the run directory's paths, and files that appear complete.
  *
- * A draft is a file being written by all ranks under a temporary name.  The order of
- * its life: draft_begin_all, HDF5 calls chained on its `h`, draft_publish_all, which
- * closes, syncs and renames it, or removes it after a failure.
+ * A draft is a file being written under a temporary name by the ranks of its scope, who
+ * alone call what is said of it here: each step of a file is a wait for all who share
+ * it, so the fewer the better.  The order of its life: draft_begin_all, HDF5 calls
+ * chained on its `h`, draft_publish_all, which closes, syncs and renames it, or removes
+ * it after a failure.
  *
- * Making objects in a file is collective: all ranks do it alike, then agree.  Transfers
+ * Making objects in a file is collective: its ranks do it alike, then agree.  Transfers
  * of values are independent: each rank has its own contiguous slices, so nothing is to
  * be gained from shuffling them first (measured: 2 to 5 times slower for a step file),
  * and a rank whose write fails leaves no other waiting inside HDF5; all agree
@@ -13,16 +15,25 @@
 #ifndef DAPO_STORE_RUNDIR_H
 #define DAPO_STORE_RUNDIR_H
 
+#include <sys/stat.h>
 #include "dapo/mem.h"
 #include "dapo/store.h"
 #include "store/h5.h"
 
 #define TMP_SUFFIX ".tmp"
 
+/* A checkpoint whose head has been read. */
+struct found {
+    int64_t step, serial;
+    struct stat stat; /* of its file then */
+};
+
 struct store {
     struct comm *comm;
     char *dir, *rollouts, *checkpoints;
     int64_t serial; /* rank 0: of the newest checkpoint; the next one's is one more */
+    struct found *found; /* rank 0: [n_found] newest first, of the last look */
+    size_t n_found;
     char *scratch;  /* [window] bytes */
     size_t window;  /* bytes packed before each write of rows */
     size_t call;    /* most bytes of one broadcast */
@@ -45,6 +56,7 @@ int name_latest(struct store *s, int64_t step, struct fault *f);
 
 struct draft {
     struct store *store;
+    enum scope scope; /* rank 0 is always among them */
     struct h5 h;
     char *path, *tmp;
     hid_t file;
@@ -56,9 +68,10 @@ struct draft {
 
 /* Create PATH.tmp and reserve `bytes` for it, so that a full disk is known before
  * anything is written.  Takes `path` (NULL: out of memory, with *f set). */
-int draft_begin_all(struct draft *d, struct store *s, char *path, size_t bytes,
-                    struct fault *f);
-int draft_agree_all(struct draft *d, struct fault *f);
+int draft_begin_all(struct draft *d, struct store *s, enum scope scope, char *path,
+                    size_t bytes, struct fault *f);
+/* On this and what HDF5 says of the file. */
+int draft_agree_all(struct draft *d, int rc, struct fault *f);
 /* Close the file, after which it can be read back under its temporary name (d->tmp)
  * while the disk is still at work on it; rc as below. */
 int draft_close_all(struct draft *d, int rc, struct fault *f);
@@ -96,8 +109,8 @@ int head_read(struct head *out, const char *path, struct head_data *data,
               struct fault *f);
 void head_data_free(struct head_data *d);
 
-/* The small columns: made by all ranks, written from rank 0's k, checksummed.  Between
- * the two comes an agreement. */
+/* The small columns: made by the draft's ranks, written from rank 0's k, checksummed.
+ * Between the two comes an agreement. */
 struct small;
 int head_columns_new(struct small **out, const struct head *head,
                      const struct checkpoint *k, struct fault *f);
@@ -133,16 +146,19 @@ int64_t head_pieces(const struct head *head);
 /* The parcels of a checkpoint (parcels.c): where each lies, the same on all ranks. */
 struct parcels {
     int64_t n, *offset; /* [n + 1] bytes */
+    bool learners;      /* nobody else brings any */
     hid_t column[3];
     const struct parcel *mine;
     int n_mine;
 };
-/* FAULT_BUG unless the ranks bring the numbers 0, 1, ... once each.  Give back with
- * parcels_free_layout, whatever it said. */
-int parcels_layout_all(struct parcels *out, struct comm *c, const struct parcel *p,
-                       int n, struct fault *f);
+/* FAULT_BUG unless the ranks bring the numbers 0, 1, ... once each.  `rc` is what this
+ * rank has to report so far; it is agreed on.  Give back with parcels_free_layout,
+ * whatever it said. */
+int parcels_layout_all(struct parcels *out, struct comm *c, const struct checkpoint *k,
+                       int rc, struct fault *f);
 void parcels_free_layout(struct parcels *p);
-/* Made by all ranks, each writes its own; between the two comes an agreement. */
+/* Made by the draft's ranks, each writes its own; between the two comes an agreement.
+ */
 void parcels_create(struct draft *d, struct parcels *p);
 void parcels_write(struct draft *d, const struct parcels *p);
 /* By one rank alone: those it wants, into new memory; with `want` NULL all are read

@@ -137,8 +137,8 @@ int store_step_all(struct store *s, const struct step_record *r, struct fault *f
         rc = balance_all(s->comm, &a, &rows, f);
     if (rc)
         goto out;
-    rc = draft_begin_all(&d, s, step_path(s->rollouts, a.step, f), columns_bytes(&rows),
-                         f);
+    rc = draft_begin_all(&d, s, SCOPE_WORLD, step_path(s->rollouts, a.step, f),
+                         columns_bytes(&rows), f);
     if (!rc) {
         write_head(&d.h, d.file, &a);
         write_ledger(&d.h, d.file, &a);

@@ -88,10 +88,6 @@ static int make_folders(struct store *s, struct fault *f)
  * Each carries a serial number, one above that of any before it, so that one written
  * after going back to an earlier step is newer than those it went back from.
  */
-struct found {
-    int64_t step, serial;
-};
-
 static int newest_first(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
@@ -99,38 +95,77 @@ static int newest_first(const void *a, const void *b)
     return (x->serial < y->serial) - (x->serial > y->serial);
 }
 
-/* The checkpoints that open, newest first; those that don't are named if `warn`. */
-static int find_checkpoints(const struct store *s, bool warn, struct found **out,
-                            size_t *n, struct fault *f)
+static bool same_file(const struct stat *a, const struct stat *b)
 {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+           a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* What was found of a file that has not changed since. */
+static const struct found *known(const struct store *s, int64_t step,
+                                 const struct stat *now)
+{
+    for (size_t i = 0; i < s->n_found; i++)
+        if (s->found[i].step == step && same_file(&s->found[i].stat, now))
+            return s->found + i;
+    return NULL;
+}
+
+/* Look at the checkpoint of a step: 0, or why it is none. */
+static int look_at(const struct store *s, int64_t step, bool anew, struct found *out,
+                   struct fault *f)
+{
+    char *path = step_path(s->checkpoints, step, f);
+    const struct found *before = NULL;
+    struct head head;
+    int rc = path ? 0 : f->code;
+
+    *out = (struct found){.step = step};
+    if (!rc && !stat(path, &out->stat) && !anew)
+        before = known(s, step, &out->stat);
+    if (!rc && !before)
+        rc = head_read(&head, path, NULL, f);
+    if (!rc)
+        out->serial = before ? before->serial : head.serial;
+    free(path);
+    return rc;
+}
+
+/* Find the checkpoints that open: s->found.  `anew`: read the heads of all, and name
+ * those that don't open; else only of those that have changed since the last look. */
+static int find_checkpoints(struct store *s, bool anew, struct fault *f)
+{
+    struct found *found;
     int64_t *steps;
-    size_t n_steps;
+    size_t n_steps, n = 0;
     int rc = step_list(s->checkpoints, &steps, &n_steps, f);
 
-    *n = 0;
-    *out = rc ? NULL : mem_new(n_steps, sizeof **out, "a list of checkpoints", f);
-    if (!rc && !*out)
+    found = rc ? NULL : mem_new(n_steps, sizeof *found, "a list of checkpoints", f);
+    if (!rc && !found)
         rc = f->code;
     for (size_t i = 0; !rc && i < n_steps; i++) {
         struct fault why = FAULT_INIT;
-        char *path = step_path(s->checkpoints, steps[i], f);
-        struct head head;
 
-        if (!path)
-            rc = f->code;
-        else if (!head_read(&head, path, NULL, &why))
-            (*out)[(*n)++] = (struct found){steps[i], head.serial};
+        if (!look_at(s, steps[i], anew, found + n, &why))
+            n++;
         else if (why.code == FAULT_SYSTEM) { /* says nothing about the file */
             *f = why;
             rc = f->code;
-        } else if (warn)
+        } else if (anew)
             log0_line(LOG_WARN, "%s: not usable as a checkpoint", why.text);
-        free(path);
     }
-    if (*n)
-        qsort(*out, *n, sizeof **out, newest_first);
     free(steps);
-    return rc;
+    if (rc) {
+        free(found);
+        return rc;
+    }
+    if (n)
+        qsort(found, n, sizeof *found, newest_first);
+    free(s->found);
+    s->found = found;
+    s->n_found = n;
+    return 0;
 }
 
 /* The step that checkpoints/latest names; -1 if there is no such file or name. */
@@ -154,8 +189,6 @@ static int64_t read_latest(const struct store *s)
 
 int store_latest_all(struct store *s, int64_t *step, struct fault *f)
 {
-    struct found *found = NULL;
-    size_t n = 0;
     int rc = 0;
 
     *step = -1;
@@ -163,17 +196,17 @@ int store_latest_all(struct store *s, int64_t *step, struct fault *f)
         int64_t named = read_latest(s);
         bool there = named < 0;
 
-        rc = find_checkpoints(s, true, &found, &n, f);
-        for (size_t i = 0; i < n; i++)
-            there = there || found[i].step == named;
-        if (n)
-            *step = found[0].step;
+        rc = find_checkpoints(s, true, f);
+        for (size_t i = 0; !rc && i < s->n_found; i++)
+            there = there || s->found[i].step == named;
+        if (!rc && s->n_found)
+            *step = s->found[0].step;
         if (!rc && !there)
             log0_line(LOG_WARN,
                       "%s/latest names step %" PRId64 ", which isn't there; taking %s",
-                      s->checkpoints, named, n ? "the newest that opens" : "none");
+                      s->checkpoints, named,
+                      s->n_found ? "the newest that opens" : "none");
     }
-    free(found);
     if ((rc = comm_agree_all(s->comm, rc, f)))
         return rc;
     comm_bcast_all(s->comm, SCOPE_WORLD, step, sizeof *step);
@@ -182,18 +215,15 @@ int store_latest_all(struct store *s, int64_t *step, struct fault *f)
 
 int store_retain_all(struct store *s, int keep, int64_t every, struct fault *f)
 {
-    struct found *found = NULL;
-    size_t n = 0;
-    int rc = 0;
+    bool root = comm_rank(s->comm) == 0 && keep > 0;
+    int rc = root ? find_checkpoints(s, false, f) : 0;
 
-    if (comm_rank(s->comm) == 0 && keep > 0)
-        rc = find_checkpoints(s, false, &found, &n, f);
-    for (size_t i = (size_t)keep; found && !rc && i < n; i++) {
+    for (size_t i = (size_t)keep; root && !rc && i < s->n_found; i++) {
         char *path;
 
-        if (every && found[i].step % every == 0)
+        if (every && s->found[i].step % every == 0)
             continue;
-        path = step_path(s->checkpoints, found[i].step, f);
+        path = step_path(s->checkpoints, s->found[i].step, f);
         if (!path || inject_pass(INJECT_DELETE, f))
             rc = f->code;
         else if (unlink(path))
@@ -201,7 +231,6 @@ int store_retain_all(struct store *s, int keep, int64_t every, struct fault *f)
                            strerror(errno));
         free(path);
     }
-    free(found);
     return comm_agree_all(s->comm, rc, f);
 }
 
@@ -276,9 +305,7 @@ static bool first_of_node_all(const struct comm *c)
 static int open_all(struct store **out, struct comm *c, const char *dir, bool own,
                     struct fault *f)
 {
-    struct found *found = NULL;
     struct store *s;
-    size_t n = 0;
     bool first = first_of_node_all(c);
     int rc = new_store(&s, c, dir, f);
 
@@ -288,14 +315,13 @@ static int open_all(struct store **out, struct comm *c, const char *dir, bool ow
     if (!rc && own && comm_rank(c) == 0) {
         rc = make_folders(s, f);
         if (!rc)
-            rc = find_checkpoints(s, false, &found, &n, f);
-        if (n)
-            s->serial = found[0].serial;
+            rc = find_checkpoints(s, false, f);
+        if (!rc && s->n_found)
+            s->serial = s->found[0].serial;
     }
     if (!rc && !own && access(s->checkpoints, F_OK))
         rc = fault_set(f, FAULT_FILE, "%s: is not a run directory: %s", dir,
                        strerror(errno));
-    free(found);
     rc = comm_agree_all(c, rc, f);
     if (rc) {
         store_close_all(s);
@@ -325,5 +351,6 @@ void store_close_all(struct store *s)
     free(s->rollouts);
     free(s->checkpoints);
     free(s->scratch);
+    free(s->found);
     free(s);
 }

@@ -74,61 +74,50 @@ static struct checkpoint view(struct session *s, double *state)
     return k;
 }
 
-/* Admission's state lives on the root; its size is known everywhere. */
-static int share_state_all(struct session *s, int *n, double **state, struct fault *f)
+/* What a checkpoint of this session holds, in memory; `job` and the parcels are the
+ * caller's to free, after a fault too. */
+static int content(struct session *s, struct checkpoint *k, struct bytes *job,
+                   struct parcel **parcels, struct fault *f)
 {
-    const struct past *past = s->admission ? carry_past(s) : NULL;
-    int64_t size = past ? past->n_state : 0;
-    int rc;
+    const struct past *past = s->admission ? carry_past(s) : NULL; /* the root's */
+    int n = 0, rc = carry_pack(s, parcels, &n, f);
 
-    comm_bcast_all(s->comm, SCOPE_WORLD, &size, sizeof size);
-    *n = (int)size;
-    *state = mem_new((size_t)size, sizeof **state, "admission's estimates", f);
-    rc = comm_agree_all(s->comm, *state ? 0 : f->code, f);
-    if (!rc) {
-        if (past)
-            memcpy(*state, past->state, (size_t)size * sizeof **state);
-        comm_bcast_all(s->comm, SCOPE_WORLD, *state, (size_t)size * sizeof **state);
-    }
+    if (!rc && comm_rank(s->comm) == 0)
+        rc = config_print(s->cfg, true, job, f);
+    *k = view(s, past ? past->state : NULL);
+    k->n_state = past ? past->n_state : 0;
+    k->n_parcels = n;
+    k->parcels = *parcels;
+    k->config = job->data;
     return rc;
 }
 
 int save_all(struct session *s, struct fault *f)
 {
     struct bytes job = {0};
-    struct checkpoint k;
     struct parcel *parcels = NULL;
-    double *state = NULL;
-    int n, n_parcels = 0;
+    struct checkpoint k = {0};
     double start = clock_now();
-    int rc = session_enter_all(s, PHASE_CHECKPOINT, INJECT_CHECKPOINT, f);
+    int rc = session_enter(s, PHASE_CHECKPOINT, INJECT_CHECKPOINT, f);
 
     if (!rc)
-        rc = share_state_all(s, &n, &state, f);
-    if (!rc) {
-        rc = config_print(s->cfg, true, &job, f);
-        if (!rc)
-            rc = carry_pack(s, &parcels, &n_parcels, f);
-        rc = comm_agree_all(s->comm, rc, f);
-    }
-    if (!rc) {
-        k = view(s, state);
-        k.n_state = n;
-        k.n_parcels = n_parcels;
-        k.parcels = parcels;
-        k.config = job.data;
-        rc = store_checkpoint_all(s->store, &k, f);
-    }
-    parcels_free(parcels, n_parcels);
-    if (!rc) /* of what followed an earlier step that the run has gone back to */
-        rc = store_set_aside_all(s->store, s->step, f);
+        rc = content(s, &k, &job, &parcels, f);
+    rc = comm_agree_all(s->comm, rc, f);
     if (!rc)
+        rc = store_checkpoint_all(s->store, &k, f);
+    /* What followed an earlier step that the run has gone back to is there no more once
+     * a checkpoint has been saved: this job writes steps in their order. */
+    if (!rc && !s->saved)
+        rc = store_set_aside_all(s->store, s->step, f);
+    if (!rc) {
+        s->saved = true;
         rc = store_retain_all(s->store, (int)s->cfg->run.keep, s->cfg->run.keep_every,
                               f);
+    }
     s->save_seconds = clock_now() - start;
     if (!rc)
         log0_line(LOG_INFO, "checkpoint step=%lld", (long long)s->step);
-    free(state);
+    parcels_free(parcels, k.n_parcels);
     bytes_free(&job);
     return rc;
 }

@@ -104,11 +104,16 @@ void session_close(struct session *s)
     free(s->poison);
 }
 
+int session_enter(struct session *s, enum phase p, enum inject_point i, struct fault *f)
+{
+    pulse_phase(p, s->step + 1);
+    return inject_pass(i, f);
+}
+
 int session_enter_all(struct session *s, enum phase p, enum inject_point i,
                       struct fault *f)
 {
-    pulse_phase(p, s->step + 1);
-    return comm_agree_all(s->comm, inject_pass(i, f), f);
+    return comm_agree_all(s->comm, session_enter(s, p, i, f), f);
 }
 
 int prompt_ids(const struct session *s, const struct prompt *p, struct ids *out,

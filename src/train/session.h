@@ -84,6 +84,7 @@ struct session {
     double metrics[METRIC_COUNT];
     double started;  /* clock when the step began */
     bool short_stop; /* a short batch ends the run (admission.on_short_batch = stop) */
+    bool saved;      /* this job has written a checkpoint */
     double files;    /* seconds that writing took since the last step file's metrics */
 };
 
@@ -94,6 +95,9 @@ void session_close(struct session *s);
 
 /* A phase of the step that all ranks enter together: the watchdog hears of it, a test
  * may ask for a failure.  Generating and learning begin by themselves. */
+/* session_enter: one that begins with local work, which all then agree on. */
+int session_enter(struct session *s, enum phase p, enum inject_point i,
+                  struct fault *f);
 int session_enter_all(struct session *s, enum phase p, enum inject_point i,
                       struct fault *f);
 

@@ -20,17 +20,42 @@ static void one_ranks_fault_reaches_all(void)
     }
 }
 
+/* Among the learners only; before there are roles each rank is one by itself. */
+static void some_agree_without_the_others(void)
+{
+    int n = comm_size(check_comm), me = comm_rank(check_comm);
+    int learners = n > 2 ? 2 : 1;
+    struct fault f = FAULT_INIT;
+
+    CHECK_INT(comm_agree_among_all(check_comm, SCOPE_LEARNERS, 0, &f), 0);
+    CHECK_INT(comm_agree_among_all(check_comm, SCOPE_LEARNERS,
+                                   fault_set(&f, FAULT_DATA, "from %d", me), &f),
+              FAULT_DATA);
+    CHECK_INT(f.rank, me);
+    f = FAULT_INIT;
+    CHECK_OK(comm_split_all(check_comm, learners, &f), &f);
+    if (comm_learns(check_comm)) {
+        int rc = me == learners - 1 ? fault_set(&f, FAULT_FILE, "from %d", me) : 0;
+
+        CHECK_INT(comm_agree_among_all(check_comm, SCOPE_LEARNERS, rc, &f), FAULT_FILE);
+        CHECK_INT(f.rank, learners - 1);
+    }
+    /* The others hear of it by the next agreement of all. */
+    CHECK_INT(comm_agree_all(check_comm, f.code, &f), FAULT_FILE);
+    CHECK_INT(f.rank, learners - 1);
+    CHECK_INT(strtol(f.text + 5, NULL, 10), learners - 1);
+}
+
 static void sums_are_over_all_ranks(void)
 {
     int n = comm_size(check_comm), me = comm_rank(check_comm);
     double x[2] = {me + 1.0, 0.5};
-    int64_t before, total, all[64];
+    int64_t total = 10 + me, all[64];
 
     comm_sum_f64_all(check_comm, SCOPE_WORLD, x, 2);
     CHECK_NEAR(x[0], n * (n + 1) / 2.0, 0);
     CHECK_NEAR(x[1], 0.5 * n, 0);
-    comm_scan_i64_all(check_comm, 10 + me, &before, &total);
-    CHECK_INT(before, 10 * me + me * (me - 1) / 2);
+    comm_sum_i64_all(check_comm, SCOPE_WORLD, &total, 1);
     CHECK_INT(total, 10 * n + n * (n - 1) / 2);
     comm_gather_i64_all(check_comm, 7 * me, all);
     for (int i = 0; i < n; i++)
@@ -157,6 +182,6 @@ static void ticks_of_one_rank_take_turns(void)
     ticks_free(t);
 }
 
-CASES_MPI(CASE(one_ranks_fault_reaches_all), CASE(sums_are_over_all_ranks),
-          CASE(exchange_brings_each_its_own), CASE(ticks_carry_reports_and_decisions),
-          CASE(ticks_of_one_rank_take_turns));
+CASES_MPI(CASE(one_ranks_fault_reaches_all), CASE(some_agree_without_the_others),
+          CASE(sums_are_over_all_ranks), CASE(exchange_brings_each_its_own),
+          CASE(ticks_carry_reports_and_decisions), CASE(ticks_of_one_rank_take_turns));
