@@ -8,6 +8,10 @@
  * Parameters live in one flat f32 array (the masters), tensor after tensor in the order
  * of model_tensors; gradients and optimizer moments use the same layout.  The compute
  * form (packed f32 or bf16) follows from the masters by model_refresh.
+ *
+ * A model with an adapter (model_lora) computes with W + (alpha / rank) B A in place of
+ * the matrices W it was opened with, and only its A and B are trained: the parameters,
+ * tensors, checksum and gradient that the functions below speak of are then theirs.
  */
 #ifndef DAPO_MODEL_H
 #define DAPO_MODEL_H
@@ -108,16 +112,67 @@ int model_refresh(struct model *m, struct fault *f);
 unsigned long long model_checksum(const struct model *m);
 /* The tensor table; *n tensors. */
 const struct model_tensor *model_tensors(const struct model *m, int *n);
-/* Values in the tensor table of a configuration, without its weights (dapo plan). */
+/* Values in the tensor table of a configuration, without its weights (dapo plan); those
+ * of the whole model, adapter or not. */
 size_t model_count(const struct model_config *c);
 
 /* Write config.json (the source directory's, dtype amended), generation_config.json,
  * tokenizer files (copied from `tokenizer_dir`, if not NULL, where present) and
- * model.safetensors from `params` (flat, host) as f32 or bf16.  A model over 4 GiB is
- * written in shards with an index.  Each file is published by rename, config.json last:
- * a folder that has one is complete.  The folder is made if need be. */
+ * model.safetensors from `params` (flat, host) as f32 or bf16.  With an adapter
+ * `params` must be model_params, and what is written are the matrices that
+ * model_refresh last made of it and the frozen rest: a whole model.  A model over 4 GiB
+ * is written in shards with an index.  Each file is published by rename, config.json
+ * last: a folder that has one is complete.  The folder is made if need be. */
 int model_save(const struct model *m, const float *params, const char *dir,
                const char *tokenizer_dir, bool bf16, struct fault *f);
+
+/* -- adapters (LoRA) ---------------------------------------------------------------
+ * Source: Hu et al. 2021, arXiv:2106.09685, section 4.1; files and defaults are those
+ * of the PEFT library.  model_refresh adds the product to the base matrices in f32,
+ * anew each time, then rounds to the compute form as ever: generating costs nothing
+ * more, and a generator and a trainer that hold the same base, A and B have the same
+ * bits. The gradient is that of the function so computed, straight through the merge;
+ * no gradient of a frozen value is formed. */
+
+#define LORA_TEXT 1024
+
+struct lora_config {
+    int rank;     /* r >= 1, at most the smaller side of each matrix it is added to */
+    double alpha; /* > 0; B A is multiplied by alpha / rank */
+    /* "all": every matrix of the layers; or module names ("q_proj", also with what is
+     * before it: "self_attn.q_proj") separated by commas or spaces. */
+    char targets[LORA_TEXT];
+};
+
+/* Give an opened model an adapter, once in its life: A [rank][in] uniform in
+ * +-1/sqrt(in), keyed by (seed, tensor, element); B [out][rank] zero, so the model
+ * computes what it did before.  The tensors are A and B of each matrix in the order of
+ * the base's, under PEFT's names.  FAULT_CONFIG names a target that is not in the model
+ * or a matrix smaller than the rank. */
+int model_lora(struct model *m, const struct lora_config *c, uint64_t seed,
+               struct fault *f);
+/* The adapter's configuration; NULL without one. */
+const struct lora_config *model_adapter(const struct model *m);
+/* XXH3 of all values that the model had when it was given its adapter; 0 without. */
+unsigned long long model_base(const struct model *m);
+/* Compute with the base alone, or with the adapter again (the KL reference of a run).
+ * A model that is muted may only be read from. */
+int model_lora_mute(struct model *m, bool mute, struct fault *f);
+/* Values of A and B in all, and of the matrices that they are added to; the faults of
+ * model_lora (dapo plan). */
+int model_lora_count(const struct model_config *c, const struct lora_config *l,
+                     size_t *trained, size_t *adapted, struct fault *f);
+
+/* PEFT's adapter_config.json in `dir`.  What would make another function of it than the
+ * above (DoRA, rsLoRA, biases, patterns of ranks, ...) is FAULT_DATA, named. */
+int lora_config_read(struct lora_config *out, const char *dir, struct fault *f);
+/* A and B from a PEFT directory.  FAULT_CONFIG where rank, alpha or targets are not the
+ * model's, FAULT_DATA for a tensor that is missing, has another shape, belongs to none
+ * or is not finite. */
+int model_lora_load(struct model *m, const char *dir, struct fault *f);
+/* Write A and B as a PEFT directory, f32: adapter_model.safetensors, then
+ * adapter_config.json, which makes it complete. */
+int model_lora_save(const struct model *m, const char *dir, struct fault *f);
 
 /* -- training: packed sequences, forward and backward ------------------------------ */
 

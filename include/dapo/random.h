@@ -22,8 +22,9 @@ enum random_use {
     RANDOM_EVAL,       /* evaluation: (step, problem, repeat, position) */
     RANDOM_BATCH,      /* order of supervised examples */
     RANDOM_TEST,
-    RANDOM_SIM, /* simulated completions: (number, number >> 32, what, draw) */
-    RANDOM_MATH /* points at which answers are compared */
+    RANDOM_SIM,  /* simulated completions: (number, number >> 32, what, draw) */
+    RANDOM_MATH, /* points at which answers are compared */
+    RANDOM_LORA  /* a fresh adapter: (tensor, element, element >> 32, 0) */
 };
 
 /* Uniform in [0, 1), 24 random bits: exactly representable as float. */

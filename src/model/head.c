@@ -67,7 +67,8 @@ static int chunk_back(struct chunk *k, struct fault *f)
 
     if (m->be->logprob_back(k->logits, k->dlogp, k->lse, k->targets, k->n,
                             m->real_vocab, m->cfg.vocab, k->temperature, f) ||
-        m->be->linear_dw(grad_of(m, m->table.head), k->logits, k->h, w, k->n, f) ||
+        (!m->lora &&
+         m->be->linear_dw(grad_of(m, m->table.head), k->logits, k->h, w, k->n, f)) ||
         m->be->linear_dx(k->dh, k->logits, w, k->n, 0, f) ||
         /* h is free now: it takes the gradient of the norm's input */
         m->be->rmsnorm_back(k->h, grad_of(m, norm), k->dh, k->x, param_of(m, norm),

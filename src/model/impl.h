@@ -106,6 +106,8 @@ struct step {
     size_t room;
 };
 
+struct lora; /* lora.c */
+
 struct model {
     const struct backend *be;
     enum compute compute;
@@ -115,7 +117,9 @@ struct model {
     json_t *config, *generation; /* as read; NULL for a random one or where absent */
     struct table table;
     struct weight **weights; /* [table.n]; NULL for what no product uses */
-    float *params, *grad;
+    float *params;     /* [table.values], what the ops use: with an adapter, merged */
+    float *grad;       /* [model_n_params] */
+    struct lora *lora; /* NULL: every value is trained */
     struct heads heads;
     struct train train;
     struct pool head_pool;
@@ -128,7 +132,7 @@ int model_make(struct model **out, struct model_config *c, struct table *t,
                const struct backend *be, enum compute compute, int real_vocab,
                struct fault *f);
 
-/* Masters or gradient of tensor `index`. */
+/* Values of tensor `index`, and its gradient: NULL if it is frozen. */
 static inline float *param_of(const struct model *m, int index)
 {
     return m->params + m->table.tensors[index].first;
@@ -136,13 +140,33 @@ static inline float *param_of(const struct model *m, int index)
 
 static inline float *grad_of(const struct model *m, int index)
 {
-    return m->grad + m->table.tensors[index].first;
+    return m->lora ? NULL : m->grad + m->table.tensors[index].first;
 }
 
 static inline int slot_of(const struct model *m, int layer, enum slot s)
 {
     return m->table.slots[(size_t)layer * N_SLOTS + s];
 }
+
+/* Whether slot `s` holds a matrix that an adapter may be added to. */
+bool slot_adapts(enum slot s);
+
+/* The flat array of A and B, its tensors and length. */
+float *lora_params(const struct lora *l);
+const struct model_tensor *lora_tensors(const struct lora *l, int *n);
+size_t lora_values(const struct lora *l);
+/* Merge anew into the model's values and their compute form. */
+int lora_refresh(struct model *m, struct fault *f);
+/* Adds to the gradient of A and B of the matrix at table `index`, y = x W'^T, from dy
+ * [rows][out] and x [rows][in]; nothing if it has none. */
+int lora_back(const struct model *m, int index, const float *dy, const float *x,
+              int rows, struct fault *f);
+void lora_free(struct model *m);
+/* What target_modules lists: the names of the setting, or of all modules. */
+json_t *lora_target_names(const struct model *m);
+/* Whether `targets` would choose the matrices that the model's adapter has. */
+int lora_same_targets(const struct model *m, const char *targets, bool *same,
+                      struct fault *f);
 
 /* y = x W^T + b by the matrix in slot `s` of `layer`. */
 int project(const struct model *m, int layer, enum slot s, float *y, const float *x,
@@ -169,6 +193,11 @@ int config_from_json(struct model_config *out, const json_t *config, const char 
 /* Both files of `dir`; *generation is NULL where there is none. */
 int config_files_read(json_t **config, json_t **generation, const char *dir,
                       struct fault *f);
+
+/* Publish a JSON object as a file of the folder `dir`. */
+int json_publish(const json_t *o, const char *dir, const char *name, struct fault *f);
+/* Remove a file of the folder where there is one. */
+void drop_file(const char *dir, const char *name, struct fault *f);
 
 /* Files over `shard_bytes` of tensors are split; model_save uses 4 GiB. */
 int weights_save(const struct model *m, const float *params, const char *dir, bool bf16,

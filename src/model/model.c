@@ -110,6 +110,7 @@ void model_free(struct model *m)
     for (int i = 0; m->weights && i < m->table.n; i++)
         if (m->weights[i])
             m->be->weight_free(m->weights[i]);
+    lora_free(m);
     m->be->free(m->params);
     m->be->free(m->grad);
     m->be->free(m->train.pool.base);
@@ -205,6 +206,8 @@ int model_random(struct model **out, const struct model_config *c,
 
 int model_refresh(struct model *m, struct fault *f)
 {
+    if (m->lora)
+        return lora_refresh(m, f);
     for (int i = 0; i < m->table.n; i++)
         if (m->weights[i] && m->be->weight_set(m->weights[i], param_of(m, i), f))
             return f->code;
@@ -235,21 +238,25 @@ int model_real_vocab(const struct model *m)
 
 float *model_params(struct model *m)
 {
-    return m->params;
+    return m->lora ? lora_params(m->lora) : m->params;
 }
 
 size_t model_n_params(const struct model *m)
 {
-    return m->table.values;
+    return m->lora ? lora_values(m->lora) : m->table.values;
 }
 
 unsigned long long model_checksum(const struct model *m)
 {
-    return hash64(m->params, m->table.values * sizeof(float), 0);
+    const float *values = m->lora ? lora_params(m->lora) : m->params;
+
+    return hash64(values, model_n_params(m) * sizeof(float), 0);
 }
 
 const struct model_tensor *model_tensors(const struct model *m, int *n)
 {
+    if (m->lora)
+        return lora_tensors(m->lora, n);
     *n = m->table.n;
     return m->table.tensors;
 }
@@ -258,7 +265,7 @@ float *model_grad(struct model *m, struct fault *f)
 {
     void *grad;
 
-    if (!m->grad && !m->be->alloc(&grad, m->table.values * sizeof(float), f))
+    if (!m->grad && !m->be->alloc(&grad, model_n_params(m) * sizeof(float), f))
         m->grad = grad;
     return m->grad;
 }
@@ -267,5 +274,5 @@ int model_grad_zero(struct model *m, struct fault *f)
 {
     if (!model_grad(m, f))
         return f->code;
-    return m->be->zero(m->grad, m->table.values * sizeof(float), f);
+    return m->be->zero(m->grad, model_n_params(m) * sizeof(float), f);
 }

@@ -28,8 +28,7 @@ static char *json_text(const json_t *o)
     return text;
 }
 
-static int json_publish(const json_t *o, const char *dir, const char *name,
-                        struct fault *f)
+int json_publish(const json_t *o, const char *dir, const char *name, struct fault *f)
 {
     char *path = path_join(dir, name, f);
     char *text = json_text(o);
@@ -71,7 +70,7 @@ int model_config_write(const struct model_config *c, const char *dir, struct fau
 /* -- weights -------------------------------------------------------------------------
  */
 
-static void drop(const char *dir, const char *name, struct fault *f)
+void drop_file(const char *dir, const char *name, struct fault *f)
 {
     char *path = path_join(dir, name, f);
 
@@ -142,8 +141,9 @@ static int shards_write(const struct model *m, const struct st_source *t,
     if (!rc && n_shards > 1)
         rc = index_publish(map, tab->values * width, dir, f);
     if (!rc)
-        drop(dir, n_shards > 1 ? "model.safetensors" : "model.safetensors.index.json",
-             f);
+        drop_file(dir,
+                  n_shards > 1 ? "model.safetensors" : "model.safetensors.index.json",
+                  f);
     json_decref(map);
     return rc;
 }
@@ -217,12 +217,16 @@ static json_t *amended_config(const struct model *m, bool bf16, struct fault *f)
 int model_save(const struct model *m, const float *params, const char *dir,
                const char *tokenizer_dir, bool bf16, struct fault *f)
 {
+    const float *values = m->lora ? m->params : params;
     json_t *config;
-    int rc = dir_make(dir, f);
+    int rc =
+        m->lora && params != lora_params(m->lora)
+            ? fault_set(f, FAULT_BUG, "only its own adapter can be merged into a model")
+            : dir_make(dir, f);
 
     if (!rc) {
-        drop(dir, "config.json", f); /* until the rest is there */
-        rc = weights_save(m, params, dir, bf16, (size_t)4 << 30, f);
+        drop_file(dir, "config.json", f); /* until the rest is there */
+        rc = weights_save(m, values, dir, bf16, (size_t)4 << 30, f);
     }
     for (size_t i = 0; tokenizer_dir && i < sizeof tokenizer_files / sizeof(char *);
          i++)

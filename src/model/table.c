@@ -32,6 +32,11 @@ static const struct slot_row {
     [DOWN_BIAS] = {"mlp.down_proj.bias", ONE, DIM, MLP_BIAS},
 };
 
+bool slot_adapts(enum slot s)
+{
+    return slot_rows[s].rows != ONE;
+}
+
 static int width_of(const struct model_config *c, enum width w)
 {
     switch (w) {

@@ -173,11 +173,14 @@ static int project_back(const struct back *b, enum slot s, float *dx, const floa
     int matrix = slot_of(m, b->layer, s), bias = slot_of(m, b->layer, s + 1);
     const struct weight *w = m->weights[matrix];
 
-    if (m->be->linear_dw(grad_of(m, matrix), dy, x, w, b->rows, f))
+    if (m->lora) {
+        if (lora_back(m, matrix, dy, x, b->rows, f))
+            return f->code;
+    } else if (m->be->linear_dw(grad_of(m, matrix), dy, x, w, b->rows, f) ||
+               (bias >= 0 && m->be->bias_back(grad_of(m, bias), dy, b->rows,
+                                              m->table.tensors[bias].cols, f))) {
         return f->code;
-    if (bias >= 0 &&
-        m->be->bias_back(grad_of(m, bias), dy, b->rows, m->table.tensors[bias].cols, f))
-        return f->code;
+    }
     return m->be->linear_dx(dx, dy, w, b->rows, add, f);
 }
 
@@ -299,6 +302,8 @@ int model_backward(struct model *m, struct fault *f)
         if (mlp_back(&b, f) || attention_back(&b, f))
             return f->code;
     }
+    if (m->lora)
+        return 0;
     return m->be->embed_back(grad_of(m, m->table.embed), t->dx, t->ids, b.rows,
                              m->cfg.dim, f);
 }

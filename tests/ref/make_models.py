@@ -103,7 +103,8 @@ def reference(model, folder, vocab):
     (coef * chosen).sum().backward()
     out = dict(ids=ids, start=start, logits=logits, at=at, target=target, coef=coef,
                logp=chosen, entropy=entropy)
-    out.update({"grad." + n: p.grad for n, p in model.named_parameters()})
+    out.update({"grad." + n: p.grad for n, p in model.named_parameters()
+                if p.grad is not None})
     save_file({n: x.detach().float().contiguous() for n, x in out.items()},
               folder / "ref.safetensors")
 
@@ -149,6 +150,7 @@ def make_ropes():
     write_json(pathlib.Path(__file__).parent / "rope.json", cases)
 
 
-for case in MODELS:
-    make_model(*case)
-make_ropes()
+if __name__ == "__main__":
+    for case in MODELS:
+        make_model(*case)
+    make_ropes()

@@ -142,10 +142,9 @@ static void check_tensor(struct model *m, const struct task *t,
     free(d);
 }
 
-static void finite_differences(enum arch arch)
+static void differences_of(struct model *m)
 {
     struct fault f = FAULT_INIT;
-    struct model *m = tiny_model(arch, &backend_ref, COMPUTE_F32, REAL);
     struct task t = make_task((const int[]){9, 1, 4}, 3);
     const struct model_tensor *x;
     float *grad;
@@ -162,6 +161,11 @@ static void finite_differences(enum arch arch)
     model_free(m);
 }
 
+static void finite_differences(enum arch arch)
+{
+    differences_of(tiny_model(arch, &backend_ref, COMPUTE_F32, REAL));
+}
+
 static void qwen2_finite_differences(void)
 {
     finite_differences(ARCH_QWEN2);
@@ -175,6 +179,20 @@ static void qwen3_finite_differences(void)
 static void llama_finite_differences(void)
 {
     finite_differences(ARCH_LLAMA);
+}
+
+/* Of A and B, straight through the merged matrices. */
+static void adapter_finite_differences(void)
+{
+    static const char *const targets[] = {"all", "q_proj,up_proj",
+                                          "o_proj mlp.down_proj"};
+
+    for (int arch = ARCH_QWEN2; arch <= ARCH_LLAMA; arch++) {
+        struct model *m = tiny_model((enum arch)arch, &backend_ref, COMPUTE_F32, REAL);
+
+        tiny_adapter(m, targets[arch]);
+        differences_of(m);
+    }
 }
 
 /* -- cutting --------------------------------------------------------------------------
@@ -199,7 +217,7 @@ static double distance(const float *a, const float *b, size_t n)
     return sqrt(sum) / norm(a, n);
 }
 
-static void invariant_3_packing(void)
+static void packing(bool adapter)
 {
     static const int lengths[3] = {150, 23, 110};
 
@@ -207,10 +225,13 @@ static void invariant_3_packing(void)
         struct model *m = tiny_model((enum arch)arch, &backend_cpu, COMPUTE_F32, REAL);
         struct task all = make_task(lengths, 3), empty = make_task(lengths, 0);
         struct task turned = make_task((const int[]){23, 110, 150}, 3);
-        size_t n = model_n_params(m);
         struct fault f = FAULT_INIT;
         float *a, *b;
+        size_t n;
 
+        if (adapter)
+            tiny_adapter(m, "all");
+        n = model_n_params(m);
         CHECK_OK(model_grad_zero(m, &f), &f);
         add_gradient(m, &all, 1);
         a = copy_gradient(m);
@@ -230,6 +251,16 @@ static void invariant_3_packing(void)
         free(b);
         model_free(m);
     }
+}
+
+static void invariant_3_packing(void)
+{
+    packing(false);
+}
+
+static void invariant_3_packing_with_an_adapter(void)
+{
+    packing(true);
 }
 
 /* The same rows in two calls of the head, with weights that sum to the first's. */
@@ -328,6 +359,7 @@ static void wrong_calls_are_faults(void)
 }
 
 CASES(CASE(qwen2_finite_differences), CASE(qwen3_finite_differences),
-      CASE(llama_finite_differences), CASE(invariant_3_packing),
+      CASE(llama_finite_differences), CASE(adapter_finite_differences),
+      CASE(invariant_3_packing), CASE(invariant_3_packing_with_an_adapter),
       CASE(heads_of_the_same_rows_add_up), CASE(top_is_sorted_log_softmax),
       CASE(wrong_calls_are_faults));

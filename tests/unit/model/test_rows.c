@@ -152,10 +152,9 @@ static void compare(const struct result *a, const struct result *b, const char *
     CHECK_INT(differ, 0);
 }
 
-static void same_bits(const struct backend *be, enum arch arch, enum compute compute)
+static void same_bits(struct model *m)
 {
     static const int orders[2][SEQS] = {{0, 1, 2, 3, 4}, {4, 2, 3, 0, 1}};
-    struct model *m = tiny_model(arch, be, compute, 53);
     struct result a = {0}, b = {0};
 
     train_pass(m, orders[0], SEQS, &a);
@@ -173,22 +172,32 @@ static void same_bits(const struct backend *be, enum arch arch, enum compute com
     model_free(m);
 }
 
-static void on_backend(const struct backend *be)
+static void on_backend(const struct backend *be, bool adapter)
 {
-    for (int arch = ARCH_QWEN2; arch <= ARCH_LLAMA; arch++) {
-        same_bits(be, (enum arch)arch, COMPUTE_F32);
-        same_bits(be, (enum arch)arch, COMPUTE_BF16);
+    for (int i = 0; i < 2 * (ARCH_LLAMA + 1); i++) {
+        struct model *m =
+            tiny_model((enum arch)(i / 2), be, i % 2 ? COMPUTE_BF16 : COMPUTE_F32, 53);
+
+        if (adapter)
+            tiny_adapter(m, "all");
+        same_bits(m);
     }
 }
 
 static void invariants_4_and_5_cpu(void)
 {
-    on_backend(&backend_cpu);
+    on_backend(&backend_cpu, false);
 }
 
 static void invariants_4_and_5_ref(void)
 {
-    on_backend(&backend_ref);
+    on_backend(&backend_ref, false);
 }
 
-CASES(CASE(invariants_4_and_5_cpu), CASE(invariants_4_and_5_ref));
+static void invariants_4_and_5_with_an_adapter(void)
+{
+    on_backend(&backend_cpu, true);
+}
+
+CASES(CASE(invariants_4_and_5_cpu), CASE(invariants_4_and_5_ref),
+      CASE(invariants_4_and_5_with_an_adapter));

@@ -2,6 +2,8 @@
 #ifndef DAPO_TEST_TINY_H
 #define DAPO_TEST_TINY_H
 
+#include <stdio.h>
+
 #include "check.h"
 #include "dapo/model.h"
 
@@ -63,6 +65,25 @@ static inline struct model *tiny_model(enum arch arch, const struct backend *be,
                 p[t[i].first + e] *= 12;
     CHECK_OK(model_refresh(m, &f), &f);
     return m;
+}
+
+/* Give it an adapter of rank 3 on all matrices, or on some of them, none of whose
+ * values is zero. */
+static inline void tiny_adapter(struct model *m, const char *targets)
+{
+    struct lora_config c = {.rank = 3, .alpha = 4.5};
+    struct fault f = FAULT_INIT;
+    int n;
+    const struct model_tensor *t;
+
+    snprintf(c.targets, sizeof c.targets, "%s", targets);
+    CHECK_OK(model_lora(m, &c, 11, &f), &f);
+    t = model_tensors(m, &n);
+    for (int i = 1; i < n; i += 2) /* B; A is drawn */
+        for (size_t e = 0; e < (size_t)t[i].rows * (size_t)t[i].cols; e++)
+            model_params(m)[t[i].first + e] =
+                0.05f * (float)((int)(e * 13 % 17) - 8 + (e % 2 == 0));
+    CHECK_OK(model_refresh(m, &f), &f);
 }
 
 #endif
