@@ -44,6 +44,8 @@ struct inspect_step {
 };
 int inspect_step(struct inspect_step *out, const char *path, struct fault *f);
 void inspect_step_free(struct inspect_step *s);
+/* The value of a metric; NAN if the file has none of this name. */
+double inspect_metric(const struct inspect_step *s, const char *name);
 
 /* Its candidates, in their order, and their completions: those of candidate c are rows
  * c * size .. (c + 1) * size - 1, by member.  FAULT_DATA where the sums of lengths and

@@ -1,5 +1,6 @@
 /* bill.c - see bill.h. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,13 +83,13 @@ static int add_rows(struct adding *a, const struct inspect_rows *r,
 
 /* -- seconds ----------------------------------------------------------------------- */
 
-static double metric(const struct inspect_step *s, const char *name, bool *there)
+/* NAN, and *there = false, if the file has no such metric. */
+static double seconds(const struct inspect_step *s, const char *name, bool *there)
 {
-    for (size_t i = 0; i < s->n_metrics; i++)
-        if (!strcmp(s->metrics[i].name, name))
-            return s->metrics[i].value;
-    *there = false;
-    return 0;
+    double x = inspect_metric(s, name);
+
+    *there = *there && !isnan(x);
+    return x;
 }
 
 /* A step's seconds of decoding, by what was decoded. */
@@ -115,7 +116,7 @@ static void add_seconds(struct adding *a, const struct inspect_step *s)
     double learn, deliver, publish, files, eval, decode, idle;
     bool there = true;
 
-#define GET(name) metric(s, name, &there)
+#define GET(name) seconds(s, name, &there)
     ranks = GET("job/ranks"), learners = GET("job/learners");
     replicas = GET("job/replicas"), most = GET("time/decode_seconds_max");
     decode = GET("time/decode_seconds"), idle = GET("time/idle_slot_seconds");
@@ -127,6 +128,9 @@ static void add_seconds(struct adding *a, const struct inspect_step *s)
     x[CAUSE_TICKS] = GET("time/wait_tick_seconds");
     x[CAUSE_JUDGE] = GET("time/judge_seconds");
 #undef GET
+    b->timed = b->timed && there;
+    if (!there)
+        return;
     common = deliver + publish + files + eval;
     x[CAUSE_LEARNER] = learners * learn;
     x[CAUSE_DELIVERY] = ranks * deliver;
@@ -142,7 +146,6 @@ static void add_seconds(struct adding *a, const struct inspect_step *s)
         b->seconds[i] += x[i];
     b->rank_seconds += ranks * wall;
     b->wall += wall;
-    b->timed = b->timed && there;
     b->ranks = (int64_t)ranks;
     b->learners = (int64_t)learners;
     b->replicas = (int64_t)replicas;
@@ -158,11 +161,12 @@ static int check_carried(struct adding *a, const struct inspect_step *s,
                          const int64_t tokens[FATE_COUNT], const char *path,
                          struct fault *f)
 {
-    bool there = true, next = a->step > 0 && s->step == a->step + 1;
-    double drawn = metric(s, "rollout/drawn_tokens", &there);
-    double in = metric(s, "rollout/carried_in_tokens", &there);
-    double out = metric(s, "rollout/carried_out_tokens", &there), billed = 0;
+    bool next = a->step > 0 && s->step == a->step + 1, there;
+    double drawn = inspect_metric(s, "rollout/drawn_tokens");
+    double in = inspect_metric(s, "rollout/carried_in_tokens");
+    double out = inspect_metric(s, "rollout/carried_out_tokens"), billed = 0;
 
+    there = !isnan(drawn + in + out);
     for (int k = 0; k < FATE_COUNT; k++)
         billed += (double)tokens[k];
     if (there && (drawn + in != billed + out || (next && in != a->carried)))
@@ -172,7 +176,7 @@ static int check_carried(struct adding *a, const struct inspect_step *s,
                          "out",
                          path, drawn, in, next ? a->carried : in, billed, out);
     a->step = s->step;
-    a->carried = out;
+    a->carried = there ? out : 0;
     return 0;
 }
 

@@ -11,14 +11,6 @@
 
 /* -- metrics ----------------------------------------------------------------------- */
 
-static double metric(const struct inspect_step *s, const char *name)
-{
-    for (size_t i = 0; i < s->n_metrics; i++)
-        if (!strcmp(s->metrics[i].name, name))
-            return s->metrics[i].value;
-    return NAN;
-}
-
 void run_metrics_free(struct run_metrics *m)
 {
 #define X(field, metric) free(m->field);
@@ -52,12 +44,12 @@ static int read_metrics(struct run_metrics *m, const char *dir, int64_t step,
     if (rc)
         return rc;
     m->step[i] = step;
-#define X(field, name) m->field[i] = metric(&s, name);
+#define X(field, name) m->field[i] = inspect_metric(&s, name);
     RUN_METRIC_LIST(X)
 #undef X
     memcpy(m->ledger[i], s.ledger_tokens, sizeof m->ledger[i]);
     m->exhausted = !strcmp(s.closed_by, closed_text(CLOSED_DATA_EXHAUSTED));
-    m->replicas = (int)fmin(fmax(metric(&s, "job/replicas"), 1), 1 << 20);
+    m->replicas = (int)fmin(fmax(inspect_metric(&s, "job/replicas"), 1), 1 << 20);
     m->n++;
     inspect_step_free(&s);
     return 0;

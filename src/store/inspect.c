@@ -1,5 +1,6 @@
 /* inspect.c - see inspect.h. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,6 +203,14 @@ void inspect_step_free(struct inspect_step *s)
 {
     free(s->metrics);
     *s = (struct inspect_step){0};
+}
+
+double inspect_metric(const struct inspect_step *s, const char *name)
+{
+    for (size_t i = 0; i < s->n_metrics; i++)
+        if (!strcmp(s->metrics[i].name, name))
+            return s->metrics[i].value;
+    return NAN;
 }
 
 /* -- a checkpoint ------------------------------------------------------------------ */
