@@ -15,6 +15,7 @@
 #ifndef DAPO_MATH_H
 #define DAPO_MATH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -119,5 +120,7 @@ void math_explain(struct math *m, const char *gold, size_t n_gold, const char *p
 /* The libraries in use and their versions, "GMP 6.2.1, FLINT 2.9.0 with Arb 2.23.0" or
  * "GMP 6.2.1, no FLINT". */
 const char *math_libraries(void);
+/* Whether FLINT is one of them. */
+bool math_has_flint(void);
 
 #endif

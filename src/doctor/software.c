@@ -76,7 +76,7 @@ void check_libraries(struct report *r)
                     "%s: this HDF5 is not parallel", text);
     else
         say_ok(r, "libraries", "%s", text);
-    if (r->job->math && strstr(math, "no FLINT"))
+    if (r->job->math && !math_has_flint())
         say_warning(r, "grader", "build with FLINT (FLINT= in env/site.sh)",
                     "%s: grader = math decides less", math);
     else

@@ -33,6 +33,15 @@ const char *math_libraries(void)
     return MATH_LIBRARIES;
 }
 
+bool math_has_flint(void)
+{
+#ifdef HAVE_FLINT
+    return true;
+#else
+    return false;
+#endif
+}
+
 int math_new(struct math **out, struct fault *f)
 {
     struct math *m = mem_new(1, sizeof *m, "the comparison of answers", f);

@@ -34,7 +34,7 @@ const char *reward_version(enum grader g)
 #undef X
     };
 
-    if (g == GRADER_MATH && strstr(math_libraries(), "no FLINT"))
+    if (g == GRADER_MATH && !math_has_flint())
         return MATH_VERSION "-no-flint";
     return g < GRADER_COUNT ? version[g] : "unknown";
 }

@@ -41,11 +41,6 @@ static struct math_result compare(struct math *m, const char *a, const char *b)
 }
 
 /* Steps that need FLINT pass on without it. */
-static bool have_flint(void)
-{
-    return !strstr(math_libraries(), "no FLINT");
-}
-
 static bool by_flint(const struct pair *p)
 {
     return p->step == MATH_STEP_BALL || p->step == MATH_STEP_BOUND ||
@@ -63,7 +58,7 @@ static void check_pairs(const struct pair *pairs, size_t n)
         const struct pair *p = &pairs[i];
         struct math_result there = compare(m, p->a, p->b),
                            back = compare(m, p->b, p->a);
-        bool known = have_flint() || !by_flint(p);
+        bool known = math_has_flint() || !by_flint(p);
         char text[512];
 
         snprintf(text, sizeof text, "%.200s against %.200s: %s by %s", p->a, p->b,
@@ -424,7 +419,7 @@ static void constants_in_order(void)
         x = tree(m, want[i].a);
         y = tree(m, want[i].b);
         sign = scalar_order(m, x, y, &known);
-        CHECK_INT(known, want[i].known && (have_flint() || !want[i].flint));
+        CHECK_INT(known, want[i].known && (math_has_flint() || !want[i].flint));
         CHECK_INT(sign, known ? want[i].sign : 0);
         CHECK_INT(scalar_order(m, y, x, &known), -sign);
     }
@@ -456,11 +451,11 @@ static void proportional(void)
         x = tree(m, want[i].a);
         y = tree(m, want[i].b);
         CHECK_INT(scalar_proportional(m, x, y, &sign).verdict, want[i].verdict);
-        if (have_flint() || sign)
+        if (math_has_flint() || sign)
             CHECK_INT(sign, want[i].sign);
     }
     restart(m);
-    if (have_flint()) {
+    if (math_has_flint()) {
         const struct node *x = tree(m, "(+ (root (+ x 8) 2) (neg y))");
         const struct node *y = tree(m, "(+ (root (* 4 (+ x 8)) 2) (neg (* 2 y)))");
         const struct node *z = tree(m, "(+ (root (* 4 (+ x 8)) 2) (neg y))");

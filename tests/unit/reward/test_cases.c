@@ -53,7 +53,7 @@ static void row_is(struct score *s, const char *id, bool agrees, const char *gol
     char line[600];
 
     /* Less is decided without balls, and nothing wrongly. */
-    if (!agrees && v->kind == VERDICT_UNKNOWN && strstr(math_libraries(), "no FLINT"))
+    if (!agrees && v->kind == VERDICT_UNKNOWN && !math_has_flint())
         return;
     s->agreed += agrees;
     s->excepted += reason && !agrees;
