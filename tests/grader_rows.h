@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The rows of DIR/grader/NAME.jsonl as an array, empty if there is no such file. */
+/* The rows of DIR/grader/NAME.jsonl as an array, empty if there is no such file; a line
+ * that isn't JSON is null. */
 static inline json_t *grader_rows(const char *dir, const char *name)
 {
     json_t *rows = json_array();
@@ -17,8 +18,11 @@ static inline json_t *grader_rows(const char *dir, const char *name)
 
     snprintf(path, sizeof path, "%s/grader/%s.jsonl", dir, name);
     in = fopen(path, "r");
-    while (in && getline(&line, &cap, in) > 0)
-        json_array_append_new(rows, json_loads(line, JSON_ALLOW_NUL, NULL));
+    while (in && getline(&line, &cap, in) > 0) {
+        json_t *row = json_loads(line, JSON_ALLOW_NUL, NULL);
+
+        json_array_append_new(rows, row ? row : json_null());
+    }
     free(line);
     if (in)
         fclose(in);

@@ -3,8 +3,7 @@
  * Rows that need an answer to be found in a text first are the extraction's.  A row
  * that is judged otherwise than its source says is named here with the reason.
  */
-#include <jansson.h>
-
+#include "grader_rows.h"
 #include "pairs.h"
 
 struct exception {
@@ -40,44 +39,6 @@ static bool is_exception(const char *id)
     return false;
 }
 
-/* A row's text, "" where there is none. */
-static const char *text(const json_t *row, const char *key)
-{
-    const char *s = json_string_value(json_object_get(row, key));
-
-    return s ? s : "";
-}
-
-/* Calls `each` for the rows of a file; returns how many, -1 without the data. */
-static int each_row(const char *file, void (*each)(const json_t *row))
-{
-    const char *data = check_data();
-    char path[4096];
-    char *line = NULL;
-    size_t size = 0;
-    int n = 0;
-    FILE *in;
-
-    if (!data)
-        return -1;
-    snprintf(path, sizeof path, "%s/grader/%s", data, file);
-    in = fopen(path, "r");
-    CHECK(in != NULL);
-    while (in && getline(&line, &size, in) > 0) {
-        json_t *row = json_loads(line, 0, NULL);
-
-        CHECK(row != NULL);
-        if (row)
-            each(row);
-        json_decref(row);
-        n++;
-    }
-    free(line);
-    if (in)
-        fclose(in);
-    return n;
-}
-
 static int judged, wrong;
 
 static void judge_row(const char *id, const char *gold, const char *pred, bool want)
@@ -94,16 +55,16 @@ static void judge_row(const char *id, const char *gold, const char *pred, bool w
 
 static void equality_row(const json_t *row)
 {
-    if (!strcmp(text(row, "kind"), "equality"))
-        judge_row(text(row, "id"), text(row, "gold"), text(row, "pred"),
+    if (!strcmp(row_text(row, "kind"), "equality"))
+        judge_row(row_text(row, "id"), row_text(row, "gold"), row_text(row, "pred"),
                   json_is_true(json_object_get(row, "expect")));
 }
 
 /* A line of reasoning as the prediction is the extraction's. */
 static void verdict_row(const json_t *row)
 {
-    if (strncmp(text(row, "pred"), "Step ", 5))
-        judge_row(text(row, "id"), text(row, "gold"), text(row, "pred"),
+    if (strncmp(row_text(row, "pred"), "Step ", 5))
+        judge_row(row_text(row, "id"), row_text(row, "gold"), row_text(row, "pred"),
                   json_is_true(json_object_get(row, "verdict")));
 }
 
@@ -111,62 +72,74 @@ static void verdict_row(const json_t *row)
  * accepted in any case. */
 static void report_row(const json_t *row)
 {
-    const char *response = text(row, "response"), *right = text(row, "right");
+    const char *response = row_text(row, "response"), *right = row_text(row, "right");
     char id[32];
 
     snprintf(id, sizeof id, "report-%d",
              (int)json_integer_value(json_object_get(row, "n")));
     if (!strcmp(right, "F"))
-        judge_row(id, text(row, "gold"), response, false);
+        judge_row(id, row_text(row, "gold"), response, false);
     else if (!strcmp(right, "T") && !strcasestr(response, "answer") &&
              !strstr(response, "boxed"))
-        judge_row(id, text(row, "gold"), response, true);
+        judge_row(id, row_text(row, "gold"), response, true);
 }
 
-static void run(const char *file, void (*each)(const json_t *row), int at_least)
+static void run(const char *name, void (*each)(const json_t *row), int at_least)
 {
-    judged = wrong = 0;
-    if (each_row(file, each) < 0)
+    const char *data = check_data();
+    json_t *rows, *row;
+    size_t i;
+
+    if (!data)
         return;
+    judged = wrong = 0;
+    rows = grader_rows(data, name);
+    json_array_foreach(rows, i, row)
+    {
+        CHECK(json_is_object(row));
+        if (json_is_object(row))
+            each(row);
+    }
+    json_decref(rows);
     CHECK(judged >= at_least);
     CHECK_INT(wrong, 0);
 }
 
 static void challenge(void)
 {
-    run("challenge_cases.jsonl", equality_row, 100);
+    run("challenge_cases", equality_row, 100);
 }
 
 static void metamorphic(void)
 {
-    run("metamorphic_cases.jsonl", equality_row, 1400);
+    run("metamorphic_cases", equality_row, 1400);
 }
 
 static void mathverify(void)
 {
-    run("mathverify_cases.jsonl", equality_row, 80);
-    run("mathverify_issue_cases.jsonl", equality_row, 15);
+    run("mathverify_cases", equality_row, 80);
+    run("mathverify_issue_cases", equality_row, 15);
 }
 
 static void others(void)
 {
-    run("lighteval_cases.jsonl", equality_row, 48);
-    run("mario_cases.jsonl", equality_row, 20);
-    run("hendrycks_cases.jsonl", equality_row, 6);
-    run("nemo_skills_cases.jsonl", equality_row, 10);
-    run("olympiadbench_cases.jsonl", equality_row, 10);
-    run("rl_reward_cases.jsonl", equality_row, 2);
-    run("slime_math_cases.jsonl", equality_row, 4);
+    run("lighteval_cases", equality_row, 48);
+    run("mario_cases", equality_row, 20);
+    run("hendrycks_cases", equality_row, 6);
+    run("nemo_skills_cases", equality_row, 10);
+    run("olympiadbench_cases", equality_row, 10);
+    run("rl_reward_cases", equality_row, 2);
+    run("slime_math_cases", equality_row, 4);
 }
 
 static void reports(void)
 {
-    run("bug_report_pairs.jsonl", report_row, 35);
+    run("bug_report_pairs", report_row, 35);
 }
 
 static void real_answers(void)
 {
-    run("verdict_pairs.jsonl", verdict_row, 1000);
+    run("verdict_pairs", verdict_row, 1000);
 }
 
 CASES(CASE(challenge), CASE(metamorphic), CASE(mathverify), CASE(others), CASE(reports),
