@@ -150,10 +150,10 @@ struct backend {
                        const float *up, size_t n, struct fault *f);
 
     /* y = x sigmoid(g).  x and y are [rows][cols]; rows of g lie `stride` >= cols
-     * apart, so that it may be a part of a wider row: the gates of queries and gates
-     * [rows][heads][2][dim] are g = start + dim, with rows * heads rows of dim values
-     * and stride 2 dim (and the queries a gather of every second row of dim values). y
-     * may be x.  Source: Qiu et al. 2025, arXiv:2505.06708, eq. 5. */
+     * apart, so that it may be a part of wider rows: of queries and gates in turn,
+     * [rows][heads][2][dim], the gates are g = start + dim with rows * heads rows of
+     * dim values and stride 2 dim (and the queries a gather of every second row of dim
+     * values).  y may be x.  Source: Qiu et al. 2025, arXiv:2505.06708. */
     int (*gate)(float *y, const float *x, const float *g, int rows, int cols,
                 int stride, struct fault *f);
     /* dx = dy s, dg = dy x s (1 - s), s = sigmoid(g); dg lies as g does, and what is
@@ -163,20 +163,20 @@ struct backend {
 
     /* -- linear attention ----------------------------------------------------- */
     /* Causal convolution of each column over the rows of its sequence, and SiLU:
-     *     y[row][c] = silu(sum over j < kernel of w[c][j] x[pos - kernel + 1 + j][c]),
-     * with 0 before position 0.  state[slot][kernel - 1][cols] holds the slot's last
-     * kernel - 1 inputs, oldest first; NULL if every slot starts in the call.
-     * w is [cols][kernel], 1 <= kernel <= 16; y is not x.  Source: Gu & Dao 2023,
-     * arXiv:2312.00752, section 3.4; conv1d of Hugging Face's Qwen3.5. */
+     *     y[row][c] = silu(sum over j < kernel of w[c][j] x[pos - kernel + 1 + j][c])
+     * with 0 before position 0.  w is [cols][kernel], 1 <= kernel <= 16; y is not x.
+     * state[slot][kernel - 1][cols] holds a slot's last inputs, oldest first; it may be
+     * NULL in training layout.
+     * Source: conv1d of Hugging Face's Qwen3.5; Gu & Dao 2023, section 3.4. */
     int (*conv)(float *y, const float *x, const float *w, float *state,
                 const struct scan_rows *r, int cols, int kernel, struct fault *f);
     /* dx =, dw += (NULL to skip); x is the op's input; training layout */
     int (*conv_back)(float *dx, float *dw, const float *dy, const float *x,
                      const float *w, const struct scan_rows *r, int cols, int kernel,
                      struct fault *f);
-    /* decay = exp(-exp(a_log[h]) softplus(a + dt_bias[h])), beta = sigmoid(b), each
-     * [rows][heads].  Source: Yang et al. 2024, arXiv:2412.06464, section 3.4, with the
-     * decay of Mamba2 (Dao & Gu 2024). */
+    /* decay = exp(-exp(a_log[h]) softplus(a + dt_bias[h])), beta = sigmoid(b), all
+     * [rows][heads].
+     * Source: Yang et al. 2024, arXiv:2412.06464, section 3.4 (the decay of Mamba2). */
     int (*delta_gates)(float *decay, float *beta, const float *a, const float *b,
                        const float *a_log, const float *dt_bias, int rows, int heads,
                        struct fault *f);
@@ -185,30 +185,30 @@ struct backend {
                             const float *ddecay, const float *dbeta, const float *a,
                             const float *b, const float *a_log, const float *dt_bias,
                             int rows, int heads, struct fault *f);
-    /* The gated delta rule, row by row.  For each value head, with
-     * S[key_dim][value_dim] the state of the row's slot, q and k divided by their
-     * lengths (the root of their sum of squares + 1e-6) and q by the root of key_dim
-     * too: S = decay S;  S += k (beta (v - S^T k))^T;  o = S^T q. state is
-     * [slots][value_heads][key_dim][value_dim]; NULL if every slot starts in the call.
-     * decay and beta are [rows][value_heads], o is contiguous; rows of q, k and v lie
-     * `stride` apart, so that they may be parts of one wider row. Source: Yang et al.
-     * 2024, arXiv:2412.06464, eq. 10; norms and order as
+    /* The gated delta rule.  For each value head in each row, with S the state of the
+     * row's slot, [key_dim][value_dim]:
+     *     q' = q / sqrt(sum q^2 + 1e-6) / sqrt(key_dim),  k' = k / sqrt(sum k^2 + 1e-6)
+     *     S = decay S,  S += k' (beta (v - S^T k'))^T,  o = S^T q'
+     * decay and beta are [rows][value_heads], o is [rows][value_heads][value_dim]; rows
+     * of q, k and v lie `stride` apart, so that they may be parts of one wider row.
+     * state is [slots][value_heads][key_dim][value_dim]; it may be NULL in training
+     * layout.
+     * Source: Yang et al. 2024, arXiv:2412.06464, section 3.1; norms and order as
      * torch_recurrent_gated_delta_rule of Hugging Face's Qwen3.5. */
     int (*delta)(float *o, float *state, const float *q, const float *k, const float *v,
                  int stride, const float *decay, const float *beta,
                  const struct scan_rows *r, const struct delta_heads *h,
                  struct fault *f);
-    /* All of dq, dk, dv (rows `stride` apart, as q, k and v), ddecay and dbeta =, for
-     * the inputs of the op as they were, so through the norms; training layout.
-     * `scratch` is backend memory of delta_scratch floats, undefined before and after.
-     */
+    /* dq, dk, dv (rows `stride` apart, as q, k and v; what is between them stays),
+     * ddecay and dbeta, all =, of the op's inputs, so through the norms; training
+     * layout.  `scratch` is backend memory of delta_scratch floats; what it holds is
+     * undefined before and after. */
     int (*delta_back)(float *dq, float *dk, float *dv, float *ddecay, float *dbeta,
                       const float *d_o, const float *q, const float *k, const float *v,
                       int stride, const float *decay, const float *beta,
                       const struct scan_rows *r, const struct delta_heads *h,
                       float *scratch, struct fault *f);
-    /* Floats (maybe 0) that delta_back needs for these rows; grows with the longest
-     * sequence, not with their number. */
+    /* How many floats, maybe 0; grows with the longest sequence of the rows. */
     size_t (*delta_scratch)(const struct scan_rows *r, const struct delta_heads *h);
 
     /* -- attention ------------------------------------------------------------ */

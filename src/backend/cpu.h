@@ -25,6 +25,8 @@ enum scratch {
     SCRATCH_KEY_AT,
     SCRATCH_ROPE,   /* cosines and sines */
     SCRATCH_SAMPLE, /* sums of blocks, histograms */
+    SCRATCH_TAPS,   /* convolution */
+    SCRATCH_SCAN,   /* the delta rule */
     N_SCRATCH
 };
 

@@ -10,12 +10,6 @@ int cpu_kernel_pad(int n)
 }
 
 /* Lanes of a pair of rows exchanged at distance s: the halving step of a transpose. */
-#define LOW(s, l) ((l) & (s) ? LANES + (l) - (s) : (l))
-#define HIGH(s, l) ((l) & (s) ? LANES + (l) : (l) + (s))
-#define ALL_LANES(pick, s)                                                        \
-    pick(s, 0), pick(s, 1), pick(s, 2), pick(s, 3), pick(s, 4), pick(s, 5),       \
-        pick(s, 6), pick(s, 7), pick(s, 8), pick(s, 9), pick(s, 10), pick(s, 11), \
-        pick(s, 12), pick(s, 13), pick(s, 14), pick(s, 15)
 #define EXCHANGE(r, s)                                                        \
     for (int i = 0; i < LANES; i++) {                                         \
         if (!(i & (s))) {                                                     \

@@ -195,3 +195,35 @@ int cpu_swiglu_back(float *dgate, float *dup, const float *dy, const float *gate
     vec_store_part(dup + i, du, rest);
     return 0;
 }
+
+int cpu_gate(float *y, const float *x, const float *g, int rows, int cols, int stride,
+             struct fault *f)
+{
+    (void)f;
+    for (int r = 0; r < rows; r++, y += cols, x += cols, g += stride)
+        for (int c = 0; c < cols; c += LANES)
+            vec_store_some(y + c,
+                           vec_load_some(x + c, cols - c) /
+                               (1.0f + vec_exp(-vec_load_some(g + c, cols - c))),
+                           cols - c);
+    return 0;
+}
+
+int cpu_gate_back(float *dx, float *dg, const float *dy, const float *x, const float *g,
+                  int rows, int cols, int stride, struct fault *f)
+{
+    (void)f;
+    for (int r = 0; r < rows; r++) {
+        size_t at = row_at(r, cols), wide = row_at(r, stride);
+
+        for (int c = 0; c < cols; c += LANES, at += LANES, wide += LANES) {
+            int n = cols - c;
+            vec s = 1.0f / (1.0f + vec_exp(-vec_load_some(g + wide, n)));
+            vec d = vec_load_some(dy + at, n);
+
+            vec_store_some(dg + wide, d * vec_load_some(x + at, n) * s * (1.0f - s), n);
+            vec_store_some(dx + at, d * s, n);
+        }
+    }
+    return 0;
+}

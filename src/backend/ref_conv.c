@@ -29,29 +29,16 @@ static void conv_row(float *y, const float *x, const float *w, float *state, int
     }
 }
 
-/* States of its own where the caller keeps none: one for each slot that is named. */
-static float *states_new(const struct scan_rows *r, size_t width, struct fault *f)
-{
-    int slots = 0;
-    size_t n = 0;
-
-    for (int i = 0; i < r->rows; i++)
-        slots = r->slot[i] >= slots ? r->slot[i] + 1 : slots;
-    if (!size_mul((size_t)slots, width, &n))
-        n = SIZE_MAX; /* more than there can be */
-    return mem_new(n, sizeof(float), "the states of a convolution", f);
-}
-
 int ref_conv(float *y, const float *x, const float *w, float *state,
              const struct scan_rows *r, int cols, int kernel, struct fault *f)
 {
     size_t width = row_at(kernel - 1, cols);
-    float *own = state ? NULL : states_new(r, width, f);
+    float *own = mem_new(width, sizeof *own, "the state of a convolution", f);
 
-    if (!state && !own)
+    if (!own)
         return f->code;
     for (int i = 0; i < r->rows; i++) {
-        float *s = (state ? state : own) + (size_t)r->slot[i] * width;
+        float *s = state ? state + (size_t)r->slot[i] * width : own;
 
         for (size_t j = 0; r->pos[i] == 0 && j < width; j++)
             s[j] = 0.0f;

@@ -46,6 +46,20 @@ static inline void vec_store_part(float *p, vec v, int n)
     memcpy(p, &v, (size_t)n * sizeof *p);
 }
 
+/* The same where n may be LANES or more. */
+static inline vec vec_load_some(const float *p, int n)
+{
+    return n >= LANES ? vec_load(p) : vec_load_part(p, n, 0.0f);
+}
+
+static inline void vec_store_some(float *p, vec v, int n)
+{
+    if (n >= LANES)
+        vec_store(p, v);
+    else
+        vec_store_part(p, v, n);
+}
+
 static inline vec vec_fill(float x)
 {
     return x - (vec){0.0f}; /* minus keeps the sign of -0 */
@@ -141,6 +155,30 @@ static inline float vec_sum(vec v)
         for (int l = 0; l < n; l++)
             x[l] += x[l + n];
     return x[0];
+}
+
+/* Lanes that a pair of vectors exchange at distance s, for __builtin_shufflevector:
+ * done at 1, 2, 4 and 8 to sixteen of them, it transposes. */
+#define LOW(s, l) ((l) & (s) ? LANES + (l) - (s) : (l))
+#define HIGH(s, l) ((l) & (s) ? LANES + (l) : (l) + (s))
+#define ALL_LANES(pick, s)                                                        \
+    pick(s, 0), pick(s, 1), pick(s, 2), pick(s, 3), pick(s, 4), pick(s, 5),       \
+        pick(s, 6), pick(s, 7), pick(s, 8), pick(s, 9), pick(s, 10), pick(s, 11), \
+        pick(s, 12), pick(s, 13), pick(s, 14), pick(s, 15)
+
+/* Lane i is the sum of the lanes of r[i], which is spoiled. */
+static inline vec vec_sums(vec r[LANES])
+{
+#define HALVE(s)                                                              \
+    for (int i = 0; i < LANES; i += 2 * (s))                                  \
+        r[i] = __builtin_shufflevector(r[i], r[i + (s)], ALL_LANES(LOW, s)) + \
+               __builtin_shufflevector(r[i], r[i + (s)], ALL_LANES(HIGH, s));
+    HALVE(1)
+    HALVE(2)
+    HALVE(4)
+    HALVE(8)
+#undef HALVE
+    return r[0];
 }
 
 static inline float vec_most(vec v)

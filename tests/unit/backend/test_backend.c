@@ -45,6 +45,30 @@ static void opening_is_idempotent(void)
     }
 }
 
+static void linear_attention(const struct backend *b, float **a,
+                             const struct scan_rows *r, const struct delta_heads *h)
+{
+    float decay[8], beta[8], *scratch = fill_new(b->delta_scratch(r, h), 0);
+    float *d = a[4];
+    struct fault f = FAULT_INIT;
+
+    CHECK_OK(b->gate(a[4], a[1], a[2] + 4, 8, 4, 8, &f), &f);
+    CHECK_OK(b->gate_back(a[4], a[5] + 4, a[1], a[3], a[2] + 4, 8, 4, 8, &f), &f);
+    CHECK_OK(b->conv(a[4], a[1], a[2], a[5], r, 8, 4, &f), &f);
+    CHECK_OK(b->conv_back(a[4], a[5], a[1], a[2], a[3], r, 8, 4, &f), &f);
+    CHECK_OK(b->conv_back(a[4], NULL, a[1], a[2], a[3], r, 8, 4, &f), &f);
+    CHECK_OK(b->delta_gates(decay, beta, a[1], a[2], a[11], a[11], 4, 2, &f), &f);
+    CHECK_OK(b->delta_gates_back(a[4], a[5], a[6], NULL, a[1], a[2], decay, beta, a[11],
+                                 a[11], 4, 2, &f),
+             &f);
+    CHECK_OK(b->delta(a[4], a[5], a[1], a[1] + 2, a[1] + 4, 8, decay, beta, r, h, &f),
+             &f);
+    CHECK_OK(b->delta_back(d, d + 2, d + 4, a[5], a[6], a[2], a[1], a[1] + 2, a[1] + 4,
+                           8, decay, beta, r, h, scratch, &f),
+             &f);
+    free(scratch);
+}
+
 /* Every op once, through `b`; the arrays are large enough for each. */
 static void every_op(const struct backend *b)
 {
@@ -55,6 +79,8 @@ static void every_op(const struct backend *b)
                             .pos = (int[]){0, 1, 2, 0},
                             .map = {INT_MAX, 1, (int[]){0, 3}}};
     struct heads h = {2, 1, 4, 0.5f};
+    struct scan_rows scan = {4, (int[]){0, 0, 0, 1}, (int[]){0, 1, 2, 0}};
+    struct delta_heads delta = {1, 2, 2, 2}; /* 2 + 2 + 4 values of 8 in a row */
     struct weight *w;
     double sum;
     struct fault f = FAULT_INIT;
@@ -85,6 +111,7 @@ static void every_op(const struct backend *b)
     CHECK_OK(b->rope(a[1], ids, a[11], 1, 4, 2, 4, 2, 1, &f), &f);
     CHECK_OK(b->swiglu(a[1], a[2], a[3], 64, &f), &f);
     CHECK_OK(b->swiglu_back(a[4], a[5], a[1], a[2], a[3], 64, &f), &f);
+    linear_attention(b, a, &scan, &delta);
     CHECK_OK(b->attend(a[4], a[5], a[1], a[2], a[3], &r, &h, &f), &f);
     CHECK_OK(b->attend_back(a[6], a[7], a[8], a[9], a[4], a[5], a[1], a[2], a[3], &r,
                             &h, &f),
@@ -158,6 +185,12 @@ static void check_finds_bad_backends(void)
     CHECK(strstr(f.text, "gather") && strstr(f.text, "y[2]"));
     CHECK_INT(b->add(y, x, 2, &f), FAULT_BUG);
     CHECK(strstr(f.text, "add") && strstr(f.text, "input x"));
+    y[0] = y[2] = y[3] = NAN; /* rows of 1 value, 2 apart, of which y[1] is the first */
+    y[1] = INFINITY;
+    CHECK_OK(b->gate_back(x, y + 1, x + 2, x + 2, x, 1, 1, 2, &f), &f);
+    CHECK(isfinite(y[1]) && isnan(y[0]) && isnan(y[2]));
+    CHECK_INT(b->gate(x, x + 2, y + 1, 2, 1, 2, &f), FAULT_BUG);
+    CHECK(strstr(f.text, "gate") && strstr(f.text, "nan in y[1]"));
     x[1] = INFINITY;
     CHECK_INT(b->swiglu(y, x, x, 2, &f), FAULT_BUG);
     CHECK(strstr(f.text, "inf in y[1]"));

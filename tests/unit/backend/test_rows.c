@@ -54,6 +54,44 @@ static void rope_by_hand(void)
     }
 }
 
+/* Of heads of 6 values the first 4 turn, in pairs (x0, x2) and (x1, x3). */
+static void rope_of_a_part_by_hand(void)
+{
+    EACH(b)
+    {
+        const float quarter = 1.57079637f;
+        float x[] = {1, 2, 3, 4, 5, 6, 0, 1, 0, 2, 7, 8};
+        struct fault f = FAULT_INIT;
+
+        CHECK_OK(b->rope(x, (int[]){1}, (float[]){quarter, 2 * quarter}, 1, 1, 2, 6, 4,
+                         1, &f),
+                 &f);
+        CHECK_NEAR(fill_gap(x, (float[]){-3, -2, 1, -4, 5, 6, 0, -1, 0, -2, 7, 8}, 12),
+                   0, 1e-6);
+    }
+}
+
+/* sigmoid(ln 3) = 3/4; gates 2 apart, and what is between them stays. */
+static void gate_by_hand(void)
+{
+    EACH(b)
+    {
+        float g[] = {logf(3), 9, 0, 9, -100, 9}, x[] = {4, 6, 5}, y[3], dx[3];
+        float dg[] = {7, 7, 7, 7, 7, 7}, dy[] = {1, 2, 3};
+        struct fault f = FAULT_INIT;
+
+        CHECK_OK(b->gate(y, x, g, 3, 1, 2, &f), &f);
+        CHECK_NEAR(fill_gap(y, (float[]){3, 3, 0}, 3), 0, 1e-6);
+        CHECK_OK(b->gate_back(dx, dg, dy, x, g, 3, 1, 2, &f), &f);
+        CHECK_NEAR(fill_gap(dx, (float[]){0.75f, 1, 0}, 3), 0, 1e-6);
+        CHECK_NEAR(fill_gap(dg, (float[]){0.75f, 7, 3, 7, 0, 7}, 6), 0, 1e-6);
+        CHECK_OK(b->gate(x, x, g, 3, 1, 2, &f), &f); /* in place */
+        CHECK(!memcmp(x, y, sizeof x));
+        CHECK_OK(b->gate_back(dy, dg, dy, x, g, 3, 1, 2, &f), &f);
+        CHECK(!memcmp(dx, dy, sizeof dx));
+    }
+}
+
 /* silu(ln 3) = ln 3 * 3/4; and silu' there is 3/4 (1 + ln 3 / 4). */
 static void swiglu_by_hand(void)
 {
@@ -197,6 +235,21 @@ static void gates_with(const struct backend *b, float *const *a, size_t n)
     free(dy);
 }
 
+/* Gates in the second half of rows twice as wide. */
+static void gate_with(const struct backend *b, float *const *a, int cols)
+{
+    struct fault f = FAULT_INIT;
+    float *x = fill_new(row_at(ROWS, cols), 11), *dy = fill_new(row_at(ROWS, cols), 12);
+    float *g = fill_new(row_at(ROWS, 2 * cols), 13);
+
+    CHECK_OK(b->gate(a[0], x, g + cols, ROWS, cols, 2 * cols, &f), &f);
+    CHECK_OK(b->gate_back(a[1], a[2] + cols, dy, x, g + cols, ROWS, cols, 2 * cols, &f),
+             &f);
+    free(x);
+    free(dy);
+    free(g);
+}
+
 static void rope_with(const struct backend *b, float *const *a, int dim)
 {
     static const int pos[ROWS] = {0, 1, 5, 1024, 40000};
@@ -207,6 +260,7 @@ static void rope_with(const struct backend *b, float *const *a, int dim)
         inv[i] = powf(10000.0f, -2.0f * (float)i / (float)dim);
     CHECK_OK(b->rope(a[0], pos, inv, 1.0f, ROWS, 1, dim, dim, 1, &f), &f);
     CHECK_OK(b->rope(a[1], pos, inv, 0.7f, ROWS, 1, dim, dim, -1, &f), &f);
+    CHECK_OK(b->rope(a[3], pos, inv, 1.0f, ROWS, 1, dim, dim / 4 * 2, 1, &f), &f);
     CHECK_OK(b->rope(a[2], pos, inv, 1.0f, ROWS - 1, 1, dim, dim, 1, &f), &f);
 }
 
@@ -224,6 +278,10 @@ static void rows_agree_with_ref(void)
             s = sides_new(n);
             gates_with(&backend_ref, s.want, n);
             gates_with(b, s.got, n);
+            sides_agree(&s);
+            s = sides_new(2 * n);
+            gate_with(&backend_ref, s.want, widths[i]);
+            gate_with(b, s.got, widths[i]);
             sides_agree(&s);
             s = sides_new(n);
             rope_with(&backend_ref, s.want, widths[i] / 2 * 2);
@@ -310,8 +368,8 @@ static void inv4_rows_do_not_depend_on_company(void)
     }
 }
 
-CASES(CASE(rmsnorm_by_hand), CASE(rope_by_hand), CASE(swiglu_by_hand),
-      CASE(moving_rows_by_hand), CASE(memory), CASE(rows_agree_with_ref),
-      CASE(rmsnorm_gradients_are_the_differences),
+CASES(CASE(rmsnorm_by_hand), CASE(rope_by_hand), CASE(rope_of_a_part_by_hand),
+      CASE(gate_by_hand), CASE(swiglu_by_hand), CASE(moving_rows_by_hand), CASE(memory),
+      CASE(rows_agree_with_ref), CASE(rmsnorm_gradients_are_the_differences),
       CASE(swiglu_gradients_are_the_differences),
       CASE(inv4_rows_do_not_depend_on_company));

@@ -1,0 +1,339 @@
+/* cpu_delta_back.c - backward of the gated delta rule on the CPU backend.
+ *
+ * With T = decay S, e = v - T^T k, u = beta e, S' = T + k u^T and o = S'^T q, and ds
+ * the gradient of S' from the rows after it: ds += q do^T;  dq = S' do;  du = ds^T k;
+ * dbeta = du.e;  dv = beta du; dT = ds - k dv^T;  dk = ds u - T dv;  ddecay = dT.S;  dS
+ * = decay dT. The states before each row are made again, CHUNK rows at a time, from one
+ * kept for every chunk; 64 columns of a head at a time, of which only dq, dk, ddecay
+ * and dbeta know together. */
+#include <math.h>
+
+#include "backend/cpu_scan.h"
+
+#define CHUNK 32
+#define VECS 4 /* vectors of columns taken together */
+#define COLS (VECS * LANES)
+
+struct back {
+    float *dq, *dk, *dv, *ddecay, *dbeta;
+    const float *d_o, *q, *k, *v, *decay, *beta;
+    int stride;
+    const struct delta_heads *h;
+    float *unit_q, *unit_k; /* [longest][key_dim] */
+    float *kept;            /* [chunks of the longest][key_dim][COLS] */
+    float *states;          /* [CHUNK + 1][key_dim][COLS] */
+    float *ds, *e;          /* [key_dim][COLS], [CHUNK][COLS] */
+    float *part;            /* [key_dim][LANES], dk on the way */
+};
+
+static int longest_run(const struct scan_rows *r)
+{
+    int longest = 0;
+
+    for (int i = 0, n; i < r->rows; i += n) {
+        n = cpu_scan_run(r, i);
+        longest = n > longest ? n : longest;
+    }
+    return longest;
+}
+
+/* Lay the work space out from `at` on; returns how many floats it is.  With at NULL
+ * only that. */
+static size_t layout(struct back *b, float *at, int longest)
+{
+    size_t dim = (size_t)b->h->key_dim, strip = dim * COLS;
+    size_t chunks = ((size_t)longest + CHUNK - 1) / CHUNK, used = 0;
+    struct {
+        float **to;
+        size_t n;
+    } parts[] = {{&b->kept, chunks * strip},
+                 {&b->states, (CHUNK + 1) * strip},
+                 {&b->ds, strip},
+                 {&b->e, CHUNK * COLS},
+                 {&b->part, dim * LANES},
+                 {&b->unit_q, row_at(longest, b->h->key_dim)},
+                 {&b->unit_k, row_at(longest, b->h->key_dim)}};
+
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (at)
+            *parts[i].to = at + used;
+        used += parts[i].n;
+    }
+    return used;
+}
+
+size_t cpu_delta_scratch(const struct scan_rows *r, const struct delta_heads *h)
+{
+    struct back b = {.h = h};
+
+    return layout(&b, NULL, longest_run(r));
+}
+
+/* Columns of one value head and a sequence. */
+struct strip {
+    int first, n;        /* rows */
+    int head, col, cols; /* cols <= vecs * LANES */
+};
+
+static struct delta_row row_of(const struct back *b, const struct strip *w, int t)
+{
+    size_t gate = row_at(w->first + t, b->h->value_heads) + (size_t)w->head;
+
+    return (struct delta_row){.q = b->unit_q + row_at(t, b->h->key_dim),
+                              .k = b->unit_k + row_at(t, b->h->key_dim),
+                              .decay = b->decay[gate],
+                              .beta = b->beta[gate],
+                              .dim = b->h->key_dim};
+}
+
+/* Where the strip's columns of row t lie in rows `width` apart. */
+static size_t col_at(const struct back *b, const struct strip *w, int t, int width)
+{
+    return row_at(w->first + t, width) + row_at(w->head, b->h->value_dim) +
+           (size_t)w->col;
+}
+
+static void load_cols(vec *to, const float *from, int cols, int vecs)
+{
+    for (int c = 0; c < vecs; c++)
+        to[c] = vec_load_some(from + c * LANES, cols - c * LANES);
+}
+
+/* Row t of the sequence; e, NULL to skip, is kept for the way back. */
+static inline __attribute__((always_inline)) void forth(float *to, const float *from,
+                                                        float *e, const struct back *b,
+                                                        const struct strip *w, int t,
+                                                        int vecs)
+{
+    struct delta_row r = row_of(b, w, t);
+    vec v[VECS];
+
+    load_cols(v, b->v + col_at(b, w, t, b->stride), w->cols, vecs);
+    cpu_delta_step(to, from, (size_t)(vecs * LANES), &r, v, NULL, vecs);
+    for (int c = 0; e && c < vecs; c++)
+        vec_store(e + c * LANES, v[c]);
+}
+
+/* What the backward of one row works with, by columns. */
+struct cols {
+    vec u[VECS], d_o[VECS], dv[VECS];
+};
+
+/* ds += q do^T, and its products: part[i] sums to (ds u)_i, and du comes out. */
+static inline __attribute__((always_inline)) void back_first(const struct back *b,
+                                                             const struct delta_row *r,
+                                                             const struct cols *x,
+                                                             vec *du, int vecs)
+{
+    for (int i = 0; i < r->dim; i++) {
+        vec q = vec_fill(r->q[i]), k = vec_fill(r->k[i]), part = {0.0f};
+        float *ds = b->ds + (size_t)i * (size_t)(vecs * LANES);
+
+        for (int c = 0; c < vecs; c++) {
+            vec d = vec_fma(q, x->d_o[c], vec_load(ds + c * LANES));
+
+            vec_store(ds + c * LANES, d);
+            du[c] = vec_fma(k, d, du[c]);
+            part = vec_fma(d, x->u[c], part);
+        }
+        vec_store(b->part + i * LANES, part);
+    }
+}
+
+/* The rest of ds, for LANES rows of the state from i on: lanes of dq and dk to be
+ * summed up, and of ddecay. */
+static inline __attribute__((always_inline)) vec
+back_second(vec *dq, vec *dk, const float *from, const struct back *b,
+            const struct delta_row *r, const struct cols *x, int i, int vecs)
+{
+    vec decay = {0.0f};
+
+    for (int l = 0; l < LANES; l++) {
+        size_t at = (size_t)(i + l) * (size_t)(vecs * LANES);
+        vec k, along = {0.0f};
+
+        dq[l] = dk[l] = (vec){0.0f};
+        if (i + l >= r->dim)
+            continue;
+        k = vec_fill(-r->k[i + l]);
+        for (int c = 0; c < vecs; c++) {
+            vec s = vec_load(from + at + c * LANES);
+            vec d = vec_fma(k, x->dv[c], vec_load(b->ds + at + c * LANES));
+
+            decay = vec_fma(d, s, decay);
+            dq[l] = vec_fma(s, x->d_o[c], dq[l]);
+            along = vec_fma(s, x->dv[c], along);
+            vec_store(b->ds + at + c * LANES, r->decay * d);
+        }
+        dk[l] =
+            vec_fma(vec_fill(-r->decay), along, vec_load(b->part + (i + l) * LANES));
+    }
+    return decay;
+}
+
+/* x[i] += y for n values. */
+static void add_some(float *x, vec y, int n)
+{
+    vec_store_some(x, vec_load_some(x, n) + y, n);
+}
+
+/* Row t of the sequence, whose state before it is `from`.  Adds to the gradients of the
+ * unit vectors and of the gates. */
+static inline __attribute__((always_inline)) void
+back(const float *from, const float *e, const struct back *b, const struct strip *w,
+     int t, int vecs)
+{
+    const struct delta_heads *h = b->h;
+    struct delta_row r = row_of(b, w, t);
+    int row = w->first + t, key_head = w->head / (h->value_heads / h->key_heads);
+    size_t key = row_at(row, b->stride) + row_at(key_head, h->key_dim);
+    size_t gate = row_at(row, h->value_heads) + (size_t)w->head;
+    vec du[VECS] = {0}, dbeta = {0.0f}, along = {0.0f}, ddecay = {0.0f};
+    struct cols x;
+    float uo;
+
+    load_cols(x.d_o, b->d_o + col_at(b, w, t, h->value_heads * h->value_dim), w->cols,
+              vecs);
+    for (int c = 0; c < vecs; c++) {
+        x.u[c] = r.beta * vec_load(e + c * LANES);
+        along = vec_fma(x.u[c], x.d_o[c], along);
+    }
+    uo = vec_sum(along);
+    back_first(b, &r, &x, du, vecs);
+    for (int c = 0; c < vecs; c++) {
+        dbeta = vec_fma(du[c], vec_load(e + c * LANES), dbeta);
+        x.dv[c] = r.beta * du[c];
+        vec_store_some(b->dv + col_at(b, w, t, b->stride) + c * LANES, x.dv[c],
+                       w->cols - c * LANES);
+    }
+    for (int i = 0; i < r.dim; i += LANES) {
+        int n = r.dim - i;
+        vec dq[LANES], dk[LANES];
+
+        ddecay += back_second(dq, dk, from, b, &r, &x, i, vecs);
+        add_some(
+            b->dq + key + i,
+            vec_fma(vec_fill(r.decay), vec_sums(dq), uo * vec_load_some(r.k + i, n)),
+            n);
+        add_some(b->dk + key + i, vec_sums(dk), n);
+    }
+    b->ddecay[gate] += vec_sum(ddecay);
+    b->dbeta[gate] += vec_sum(dbeta);
+}
+
+static inline __attribute__((always_inline)) void
+strip_back(const struct back *b, const struct strip *w, int vecs)
+{
+    size_t size = row_at(b->h->key_dim, vecs * LANES), bytes = size * sizeof(float);
+    int last = (w->n - 1) / CHUNK;
+
+    memset(b->ds, 0, bytes);
+    memset(b->kept, 0, bytes);
+    for (int t = 0; t < last * CHUNK;
+         t++) { /* the last of a chunk goes to the next's */
+        float *s = b->kept + (size_t)(t / CHUNK) * size;
+
+        if (t % CHUNK == 0)
+            forth(b->states, s, NULL, b, w, t, vecs);
+        else
+            forth((t + 1) % CHUNK ? b->states : s + size, b->states, NULL, b, w, t,
+                  vecs);
+    }
+    for (int chunk = last; chunk >= 0; chunk--) {
+        int first = chunk * CHUNK, n = w->n - first < CHUNK ? w->n - first : CHUNK;
+
+        memcpy(b->states, b->kept + (size_t)chunk * size, bytes);
+        for (int t = 0; t < n; t++)
+            forth(b->states + (size_t)(t + 1) * size, b->states + (size_t)t * size,
+                  b->e + t * COLS, b, w, first + t, vecs);
+        for (int t = n - 1; t >= 0; t--)
+            back(b->states + (size_t)t * size, b->e + t * COLS, b, w, first + t, vecs);
+    }
+}
+
+/* All columns of one value head. */
+static void head_back(const struct back *b, int first, int n, int head)
+{
+    struct strip w = {.first = first, .n = n, .head = head};
+
+    for (; w.col < b->h->value_dim; w.col += w.cols) {
+        int rest = b->h->value_dim - w.col, vecs = cpu_delta_vecs(rest, VECS);
+
+        w.cols = rest < vecs * LANES ? rest : vecs * LANES;
+        if (vecs == 4)
+            strip_back(b, &w, 4);
+        else if (vecs == 2)
+            strip_back(b, &w, 2);
+        else
+            strip_back(b, &w, 1);
+    }
+}
+
+/* From the gradient of unit = x scale / |x| to that of x, in place. */
+static void unit_back(float *dx, const float *unit, const float *x, int n, float scale)
+{
+    float factor = 1.0f / sqrtf(vec_dot(x, x, n) + 1e-6f) * scale;
+    float along = vec_dot(dx, unit, n) / (scale * scale);
+
+    for (int i = 0; i < n; i++)
+        dx[i] = factor * (dx[i] - unit[i] * along);
+}
+
+/* Rows first .. first + n - 1, one sequence. */
+static void run_back(const struct back *b, int first, int n)
+{
+    const struct delta_heads *h = b->h;
+    int group = h->value_heads / h->key_heads, dim = h->key_dim;
+    float scale = 1.0f / sqrtf((float)dim);
+
+    for (int key_head = 0; key_head < h->key_heads; key_head++) {
+        for (int t = 0; t < n; t++) {
+            size_t at = row_at(first + t, b->stride) + row_at(key_head, dim);
+
+            cpu_delta_unit(b->unit_q + row_at(t, dim), b->q + at, dim, scale);
+            cpu_delta_unit(b->unit_k + row_at(t, dim), b->k + at, dim, 1.0f);
+            memset(b->dq + at, 0, row_at(dim, sizeof *b->dq));
+            memset(b->dk + at, 0, row_at(dim, sizeof *b->dk));
+        }
+        for (int i = 0; i < group; i++)
+            head_back(b, first, n, key_head * group + i);
+        for (int t = 0; t < n; t++) {
+            size_t at = row_at(first + t, b->stride) + row_at(key_head, dim);
+
+            unit_back(b->dq + at, b->unit_q + row_at(t, dim), b->q + at, dim, scale);
+            unit_back(b->dk + at, b->unit_k + row_at(t, dim), b->k + at, dim, 1.0f);
+        }
+    }
+}
+
+int cpu_delta_back(float *dq, float *dk, float *dv, float *ddecay, float *dbeta,
+                   const float *d_o, const float *q, const float *k, const float *v,
+                   int stride, const float *decay, const float *beta,
+                   const struct scan_rows *r, const struct delta_heads *h,
+                   float *scratch, struct fault *f)
+{
+    struct back b = {.dq = dq,
+                     .dk = dk,
+                     .dv = dv,
+                     .ddecay = ddecay,
+                     .dbeta = dbeta,
+                     .d_o = d_o,
+                     .q = q,
+                     .k = k,
+                     .v = v,
+                     .decay = decay,
+                     .beta = beta,
+                     .stride = stride,
+                     .h = h};
+    size_t gates = row_at(r->rows, h->value_heads) * sizeof(float);
+
+    (void)f;
+    layout(&b, scratch, longest_run(r));
+    memset(ddecay, 0, gates);
+    memset(dbeta, 0, gates);
+    for (int i = 0, n; i < r->rows; i += n) {
+        n = cpu_scan_run(r, i);
+        run_back(&b, i, n);
+    }
+    return 0;
+}

@@ -1,0 +1,93 @@
+/* cpu_scan.h - private: what the recurrent ops share, and one step of the gated delta
+ * rule, for which forward and backward must give the same bits. */
+#ifndef DAPO_BACKEND_CPU_SCAN_H
+#define DAPO_BACKEND_CPU_SCAN_H
+
+#include <math.h>
+
+#include "backend/cpu.h"
+#include "backend/vec.h"
+
+/* Rows from `first` on that go on from one another: of one slot and sequence. */
+static inline int cpu_scan_run(const struct scan_rows *r, int first)
+{
+    int n = 1;
+
+    while (first + n < r->rows && r->slot[first + n] == r->slot[first] &&
+           r->pos[first + n] != 0)
+        n++;
+    return n;
+}
+
+#define MOST_VECS 8 /* vectors of columns of a state worked on together */
+
+/* Vectors of `cols` columns to take together, at most `most` (1, 2, 4 or 8): so many
+ * whole ones, or one that may not be. */
+static inline int cpu_delta_vecs(int cols, int most)
+{
+    while (most > 1 && cols < most * LANES)
+        most /= 2;
+    return most;
+}
+
+/* to[i] = x[i] scale / sqrt(sum x^2 + 1e-6), i < n; returns the factor. */
+static inline float cpu_delta_unit(float *to, const float *x, int n, float scale)
+{
+    float factor = 1.0f / sqrtf(vec_dot(x, x, n) + 1e-6f) * scale;
+
+    for (int i = 0; i < n; i++)
+        to[i] = x[i] * factor;
+    return factor;
+}
+
+/* What one head does in one row. */
+struct delta_row {
+    const float *q, *k; /* [dim] unit vectors, q divided by sqrt(dim) */
+    float decay, beta;
+    int dim; /* of keys */
+};
+
+/* Some columns of a state, `vecs` vectors, rows `ld` apart: to = the state after the
+ * row, from = before (to may be from).  v comes as the values and leaves as
+ * e = v - decay S^T k; o = S^T q of the state after it, NULL to skip.  Each sum has one
+ * order, whatever `vecs`, which is a constant in each use. */
+static inline __attribute__((always_inline)) void
+cpu_delta_step(float *to, const float *from, size_t ld, const struct delta_row *r,
+               vec *v, vec *o, int vecs)
+{
+    vec sum[2][MOST_VECS] = {0}, u[MOST_VECS], out[MOST_VECS] = {0};
+    int i = 0;
+
+    for (; i + 2 <= r->dim; i += 2) { /* two chains: one would wait for itself */
+        const float *s = from + (size_t)i * ld;
+        vec k0 = vec_fill(r->k[i]), k1 = vec_fill(r->k[i + 1]);
+
+        for (int c = 0; c < vecs; c++) {
+            sum[0][c] = vec_fma(k0, vec_load(s + c * LANES), sum[0][c]);
+            sum[1][c] = vec_fma(k1, vec_load(s + ld + c * LANES), sum[1][c]);
+        }
+    }
+    for (int c = 0; c < vecs && i < r->dim; c++)
+        sum[0][c] = vec_fma(vec_fill(r->k[i]),
+                            vec_load(from + (size_t)i * ld + c * LANES), sum[0][c]);
+    for (int c = 0; c < vecs; c++) {
+        v[c] -= r->decay * (sum[0][c] + sum[1][c]);
+        u[c] = r->beta * v[c];
+    }
+    for (i = 0; i < r->dim; i++) {
+        vec k = vec_fill(r->k[i]), q = vec_fill(r->q[i]), decay = vec_fill(r->decay);
+
+        for (int c = 0; c < vecs; c++) {
+            size_t at = (size_t)i * ld + (size_t)(c * LANES);
+            vec s = vec_fma(k, u[c], decay * vec_load(from + at));
+
+            vec_store(to + at, s);
+            if (o)
+                out[c] = vec_fma(q, s, out[c]);
+        }
+    }
+    for (int c = 0; o && c < vecs; c++)
+        o[c] = out[c];
+}
+
+#endif
