@@ -19,7 +19,8 @@
 int train_run_all(struct comm *c, const struct config *cfg, struct fault *f);
 
 /* Supervised training (dapo sft) on data.train rows that have a "solution": run.steps
- * updates of sft.batch examples, all ranks learn; writes the model to sft.out. */
+ * updates of sft.batch examples, all ranks learn; writes the model to sft.out, merged
+ * where an adapter was trained, which then is in sft.out/adapter. */
 int train_supervised_all(struct comm *c, const struct config *cfg, struct fault *f);
 
 /* Evaluation of model.path on data.eval (dapo eval). */
@@ -41,16 +42,18 @@ int train_evaluate_all(struct comm *c, const struct config *cfg, const char *row
  * config.json only.  Memory is of the CPU backend, at full length: every sequence as
  * long as allowed, every candidate generated.  Allocator, MPI and code come on top. */
 struct plan {
-    int64_t groups, max_candidates;             /* per step */
+    int64_t groups, max_candidates; /* per step */
+    bool unbounded; /* admission.strict: there may be more candidates than that */
     int64_t completions, candidate_completions; /* of these */
     int64_t updates;                            /* per step */
     int64_t max_prompt, max_completion;         /* tokens of one */
     int64_t learners, replicas;                 /* ranks; one rank alone is both */
-    double params;                              /* values */
-    double learner_bytes, rollout_bytes;        /* per rank; the same if one is both */
-    double activation_bytes; /* of learner_bytes: forward and backward */
-    double kv_bytes;         /* of rollout_bytes; with data.eval once more */
-    double step_file_bytes;  /* the largest: every candidate at full length */
+    double params;                              /* values of the model */
+    double trained, adapted; /* trained values; those of matrices with an adapter */
+    double learner_bytes, rollout_bytes; /* per rank; the same if one is both */
+    double activation_bytes;             /* of learner_bytes: forward and backward */
+    double kv_bytes;        /* of rollout_bytes; with data.eval once more */
+    double step_file_bytes; /* the largest: every candidate at full length */
     double checkpoint_bytes;
     double run_bytes, run_files; /* of all steps, and of the checkpoints kept */
 };
@@ -66,6 +69,10 @@ struct doctor_job; /* doctor.h */
  * says. */
 int train_needs(const struct config *cfg, int64_t ranks, struct doctor_job *out,
                 struct fault *f);
+
+struct lora_config; /* model.h */
+/* The adapter that the job trains, in *out; false if it trains the whole model. */
+bool train_adapter(const struct config *c, struct lora_config *out);
 
 struct admission_config; /* admission.h */
 /* What the job's settings ask of admission. */

@@ -98,11 +98,11 @@ struct engine {
     struct tokenizer *tok; /* NULL if the folder has none and none was required */
     struct model *model;
     /* options */
-    const char *name;
+    const char *name, *adapter;
     int compute;
     int64_t threads;
 };
-/* Take --backend, --compute and --threads. */
+/* Take --backend, --adapter, --compute and --threads. */
 int engine_options(struct engine *g, struct cmd_env *e, struct fault *f);
 /* Open backend, tokenizer and model of the folder `dir`. */
 int engine_open(struct engine *g, const char *dir, bool need_tokenizer,

@@ -1,5 +1,5 @@
-/* cmd_export.c - dapo export CHECKPOINT OUT_DIR: weights as a Hugging Face directory.
- */
+/* cmd_export.c - dapo export CHECKPOINT OUT_DIR: weights as a Hugging Face directory,
+ * or an adapter as one of PEFT. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,11 +11,15 @@
 #include "dapo/inspect.h"
 #include "dapo/mem.h"
 #include "dapo/model.h"
+#include "dapo/train.h"
 
 struct job {
     const char *model, *tokenizer; /* folders */
     const char *path;              /* of the checkpoint's file */
-    int dtype;                     /* 0 bf16, 1 f32 */
+    int dtype;                     /* 0 bf16, 1 f32; -1: not said */
+    bool adapter;                  /* --adapter */
+    bool adapted;                  /* the run trained one */
+    struct lora_config lora;       /* it */
     struct config cfg;             /* the run's settings */
     struct inspect_checkpoint k;
 };
@@ -48,12 +52,23 @@ static int find_checkpoint(char **out, const char *path, struct fault *f)
 /* Where config.json and the tokenizer are: --model, or what the run was given. */
 static int find_model(struct job *j, struct fault *f)
 {
+    static const char peft[] = "base_model.model.";
+
+    j->adapted = j->k.n_tensors && !strncmp(j->k.tensors->name, peft, sizeof peft - 1);
+    if (j->adapter && !j->adapted)
+        return fault_set(f, FAULT_USAGE,
+                         "--adapter: %s holds a whole model, not an adapter "
+                         "(lora.rank = 0)",
+                         j->path);
+    if ((j->adapted || !j->model) &&
+        config_parse(&j->cfg, j->path, j->k.config, NULL, 0, f))
+        return f->code;
+    if (j->adapted)
+        train_adapter(&j->cfg, &j->lora);
     if (j->model) {
         j->tokenizer = j->model;
         return 0;
     }
-    if (config_parse(&j->cfg, j->path, j->k.config, NULL, 0, f))
-        return f->code;
     j->model = j->cfg.model.path;
     j->tokenizer = *j->cfg.model.tokenizer ? j->cfg.model.tokenizer : j->model;
     if (access(j->model, R_OK | X_OK))
@@ -64,24 +79,54 @@ static int find_model(struct job *j, struct fault *f)
     return 0;
 }
 
-/* The model of the run's folder, its weights yet to be replaced.  Drawn anew where it
- * has none. */
-static int open_model(struct model **m, const char *dir, const struct backend *be,
-                      struct fault *f)
+/* Whether there are weights to read; those that an adapter is added to are the run's.
+ */
+static int has_weights(const struct job *j, bool *yes, struct fault *f)
 {
-    char *one = path_join(dir, "model.safetensors", f);
-    char *many = path_join(dir, "model.safetensors.index.json", f);
-    struct model_config c;
+    char *one = path_join(j->model, "model.safetensors", f);
+    char *many = path_join(j->model, "model.safetensors.index.json", f);
     int rc = one && many ? 0 : f->code;
 
-    if (!rc && (!access(one, F_OK) || !access(many, F_OK))) {
-        rc = model_open(m, dir, be, COMPUTE_F32, 0, f);
-    } else if (!rc && !(rc = model_config_read(&c, dir, f))) {
-        rc = model_random(m, &c, be, COMPUTE_F32, 0, 0, f);
-        model_config_free(&c);
-    }
+    *yes = j->adapted ? j->cfg.model.init == INIT_PRETRAINED
+                      : !rc && (!access(one, F_OK) || !access(many, F_OK));
     free(one);
     free(many);
+    return rc;
+}
+
+/* The adapter's base, or another one? */
+static int check_base(const struct job *j, const struct model *m, struct fault *f)
+{
+    char base[17];
+
+    snprintf(base, sizeof base, "%016llx", model_base(m));
+    if (!strcmp(base, j->k.identity.model + 16))
+        return 0;
+    return fault_set(f, FAULT_DATA,
+                     "%s: its adapter was not trained on the weights in %s; name "
+                     "the base with --model",
+                     j->path, j->model);
+}
+
+/* The model of the run's folder, its weights, or its adapter, yet to be replaced. Drawn
+ * anew where it has none. */
+static int open_model(struct model **m, const struct job *j, const struct backend *be,
+                      struct fault *f)
+{
+    struct model_config c;
+    bool read;
+    int rc = has_weights(j, &read, f);
+
+    if (!rc && read) {
+        rc = model_open(m, j->model, be, COMPUTE_F32, 0, f);
+    } else if (!rc && !(rc = model_config_read(&c, j->model, f))) {
+        rc = model_random(m, &c, be, COMPUTE_F32, 0, (uint64_t)j->cfg.run.seed, f);
+        model_config_free(&c);
+    }
+    if (!rc && j->adapted)
+        rc = model_lora(*m, &j->lora, 0, f);
+    if (!rc && j->adapted)
+        rc = check_base(j, *m, f);
     return rc;
 }
 
@@ -110,25 +155,38 @@ static int write_model(struct job *j, const char *out, struct fault *f)
     if (!rc)
         rc = be->open(0, 1, f);
     if (!rc)
-        rc = open_model(&m, j->model, be, f);
+        rc = open_model(&m, j, be, f);
     if (!rc)
         rc = check_tensors(j, m, f);
     if (!rc)
         rc = inspect_params(j->path, model_params(m), j->k.n_params, f);
-    if (!rc)
+    if (!rc && j->adapted)
+        rc = model_refresh(m, f);
+    if (!rc && j->adapter)
+        rc = model_lora_save(m, out, f);
+    else if (!rc)
         rc = model_save(m, model_params(m), out, j->tokenizer, j->dtype == 0, f);
+    if (!rc)
+        printf("%s: step %" PRId64 ", %zu parameters as %s\n", out, j->k.step,
+               j->adapter ? model_n_params(m) : model_count(model_cfg(m)),
+               j->dtype == 0 ? "bf16" : "f32");
     model_free(m);
     return rc;
 }
 
 int cmd_export(struct cmd_env *e, struct fault *f)
 {
-    struct job j = {0};
+    struct job j = {.dtype = -1};
     char *path = NULL;
     int rc = cmd_option(e, "--model", &j.model, f);
 
+    j.adapter = cmd_flag(e, "--adapter");
     if (!rc)
         rc = cmd_choice(e, "--dtype", "bf16|f32", &j.dtype, f);
+    if (!rc && j.adapter && j.dtype == 0)
+        rc = fault_set(f, FAULT_USAGE, "--dtype bf16: an adapter is written as f32");
+    if (j.dtype < 0)
+        j.dtype = j.adapter;
     if (!rc)
         rc = cmd_rest(e, 2, 2, f);
     if (!rc)
@@ -140,9 +198,6 @@ int cmd_export(struct cmd_env *e, struct fault *f)
         rc = find_model(&j, f);
     if (!rc)
         rc = write_model(&j, e->argv[1], f);
-    if (!rc)
-        printf("%s: step %" PRId64 ", %" PRId64 " parameters as %s\n", e->argv[1],
-               j.k.step, j.k.n_params, j.dtype == 0 ? "bf16" : "f32");
     inspect_checkpoint_free(&j.k);
     free(path);
     return rc;

@@ -26,7 +26,10 @@ static void show_batch(const struct plan *p)
     show_line("batch",
               "%" PRId64 " groups, %" PRId64 " completions, %" PRId64 " update%s",
               p->groups, p->completions, p->updates, p->updates == 1 ? "" : "s");
-    show_line("candidates", "at most %" PRId64 ", %" PRId64 " completions",
+    show_line("candidates", "%s%" PRId64 ", %" PRId64 " completions",
+              p->unbounded ? "no bound (admission.strict); below for "
+                             "groups * max_multiplier = "
+                           : "at most ",
               p->max_candidates, p->candidate_completions);
     show_line("sequence",
               "at most %" PRId64 " tokens of prompt, %" PRId64 " of completion",
@@ -41,6 +44,9 @@ static void show_plan(const struct config *c, int64_t ranks, const struct plan *
 {
     show_line("model", "%s", c->model.path);
     show_line("parameters", "%.0f", p->params);
+    if (p->adapted > 0)
+        show_line("trained", "%.0f, an adapter of rank %" PRId64 " on %.0f", p->trained,
+                  c->lora.rank, p->adapted);
     if (ranks == 1)
         show_line("ranks", "1, learning and generating in turn");
     else

@@ -12,6 +12,8 @@ int engine_options(struct engine *g, struct cmd_env *e, struct fault *f)
 
     g->threads = 1;
     if (!rc)
+        rc = cmd_option(e, "--adapter", &g->adapter, f);
+    if (!rc)
         rc = cmd_choice(e, "--compute", "f32|bf16", &g->compute, f);
     if (!rc)
         rc = cmd_int(e, "--threads", 1, 1024, &g->threads, f);
@@ -29,6 +31,18 @@ static int open_tokenizer(struct engine *g, const char *dir, bool need, struct f
     return rc;
 }
 
+static int add_adapter(struct engine *g, struct fault *f)
+{
+    struct lora_config c;
+    int rc = lora_config_read(&c, g->adapter, f);
+
+    if (!rc)
+        rc = model_lora(g->model, &c, 0, f);
+    if (!rc)
+        rc = model_lora_load(g->model, g->adapter, f);
+    return rc;
+}
+
 int engine_open(struct engine *g, const char *dir, bool need_tokenizer, struct fault *f)
 {
     int rc = backend_find(&g->backend, g->name ? g->name : "cpu", f);
@@ -42,6 +56,8 @@ int engine_open(struct engine *g, const char *dir, bool need_tokenizer, struct f
     if (!rc)
         rc = model_open(&g->model, dir, g->backend, (enum compute)g->compute,
                         g->tok ? tokenizer_size(g->tok) : 0, f);
+    if (!rc && g->adapter)
+        rc = add_adapter(g, f);
     return rc;
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/show.h"
+#include "dapo/config.h"
 #include "dapo/inspect.h"
 #include "dapo/log.h"
 #include "dapo/mem.h"
@@ -71,6 +72,17 @@ int show_step(const char *path, struct fault *f)
     return 0;
 }
 
+/* What the parameters are added to, of a run that trains an adapter. */
+static void show_adapter(const char *path, const struct inspect_checkpoint *k)
+{
+    struct fault why = FAULT_INIT;
+    struct config c;
+
+    if (!config_parse(&c, path, k->config, NULL, 0, &why) && c.lora.rank)
+        show_line("adapter", "rank %" PRId64 ", alpha %g, targets %s, base checksum %s",
+                  c.lora.rank, c.lora.alpha, c.lora.targets, k->identity.model + 16);
+}
+
 int show_checkpoint(const char *path, struct fault *f)
 {
     struct inspect_checkpoint k;
@@ -84,6 +96,7 @@ int show_checkpoint(const char *path, struct fault *f)
     show_line("prompts consumed", "%" PRId64, k.cursor);
     show_line("parameters", "%" PRId64 " in %d tensors, f32 with two moments",
               k.n_params, k.n_tensors);
+    show_adapter(path, &k);
     show_identity(&k.identity);
     rc = show_settings(path, k.config, f);
     for (int i = 0; i < k.n_tensors && !rc; i++) {

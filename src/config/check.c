@@ -145,6 +145,15 @@ static int check_prompt(const struct config *c, struct fault *f)
     return 0;
 }
 
+static int check_lora(const struct config *c, struct fault *f)
+{
+    if (*c->lora.init && !c->lora.rank)
+        return fault_set(f, FAULT_CONFIG,
+                         "lora.init is set, but lora.rank = 0 trains the whole model; "
+                         "set lora.rank to the adapter's, or leave lora.init empty");
+    return 0;
+}
+
 static int check_resume(const struct config *c, struct fault *f)
 {
     char *end;
@@ -171,7 +180,7 @@ int config_check(const struct config *c, struct fault *f)
 {
     static int (*const checks[])(const struct config *, struct fault *) = {
         check_lengths, check_sampling, check_admission, check_loss,
-        check_prompt,  check_resume,   check_names,
+        check_lora,    check_prompt,   check_resume,    check_names,
     };
     int rc = 0;
 

@@ -5,12 +5,19 @@
 #include "dapo/mem.h"
 #include "train/learn.h"
 
+/* A run that trains an adapter stays close to its base, which the model holds anyway.
+ */
+static bool base_is_reference(const struct session *s)
+{
+    return model_adapter(s->model) && !*s->cfg->loss.reference;
+}
+
 static int open_reference(struct session *s, struct fault *f)
 {
     const struct config *c = s->cfg;
     const char *dir = *c->loss.reference ? c->loss.reference : c->model.path;
 
-    if (c->loss.kl_coef == 0)
+    if (c->loss.kl_coef == 0 || base_is_reference(s))
         return 0;
     if (c->model.init == INIT_RANDOM && !*c->loss.reference)
         return fault_set(
@@ -50,20 +57,33 @@ int learn_open(struct session *s, struct fault *f)
     return rc ? rc : open_reference(s, f);
 }
 
+/* Under the base alone; the adapter is back afterwards whatever comes of it. */
+static int base_logprobs(struct session *s, struct share *share, struct fault *f)
+{
+    struct fault later = FAULT_INIT;
+    int rc = model_lora_mute(s->model, true, f), back;
+
+    if (!rc)
+        rc = learner_reference(s->learner, s->model, share->seq, share->n, f);
+    back = model_lora_mute(s->model, false, rc ? &later : f);
+    return rc ? rc : back;
+}
+
 static int reference_logprobs(struct session *s, struct share *share, struct fault *f)
 {
     int rc = 0;
 
-    if (!s->reference)
+    if (s->cfg->loss.kl_coef == 0)
         return 0;
     for (int i = 0; i < share->n && !rc; i++) {
         share->seq[i].ref_logp =
             mem_new((size_t)share->seq[i].n, sizeof(float), "reference log-probs", f);
         rc = share->seq[i].ref_logp ? 0 : f->code;
     }
-    if (!rc)
-        rc = learner_reference(s->learner, s->reference, share->seq, share->n, f);
-    return rc;
+    if (!rc && !s->reference)
+        return base_logprobs(s, share, f);
+    return rc ? rc
+              : learner_reference(s->learner, s->reference, share->seq, share->n, f);
 }
 
 /* What stale sequences' ratios are taken to. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dapo/admission.h"
 #include "dapo/doctor.h"
 #include "dapo/reward.h"
 #include "dapo/rollout.h"
@@ -26,12 +27,27 @@ static double packed_values(const struct model_config *m)
     return m->tied ? all : all - (double)m->vocab * m->dim;
 }
 
-/* Masters and what the forward multiplies by. */
-static double weights_bytes(const struct config *c, const struct model_config *m)
+/* Bytes of a value in a packed copy. */
+static double packed_width(const struct config *c)
 {
-    double width = c->model.compute == COMPUTE_BF16 ? 2 : 4;
+    return c->model.compute == COMPUTE_BF16 ? 2 : 4;
+}
 
-    return 4.0 * (double)model_count(m) + width * packed_values(m);
+/* Masters and what the forward multiplies by, of a model without an adapter. */
+static double model_bytes(const struct config *c, const struct model_config *m)
+{
+    return 4.0 * (double)model_count(m) + packed_width(c) * packed_values(m);
+}
+
+/* Of the one that is trained: an adapter keeps the base of what it is added to, and has
+ * masters and packed copies of its own. */
+static double weights_bytes(const struct config *c, const struct model_config *m,
+                            const struct plan *p)
+{
+    double own =
+        p->adapted > 0 ? 4 * p->adapted + (4 + packed_width(c)) * p->trained : 0;
+
+    return model_bytes(c, m) + own;
 }
 
 /* Floats that one layer holds per row; the list is that of the model's `struct acts`.
@@ -62,13 +78,14 @@ static double activation_bytes(const struct config *c, const struct model_config
 
 /* Without the weights: gradient, moments, the backward's packed copies, activations,
  * and the frozen reference model where there is one. */
-static double learning_bytes(const struct config *c, const struct model_config *m)
+static double learning_bytes(const struct config *c, const struct model_config *m,
+                             const struct plan *p)
 {
-    double n = (double)model_count(m);
+    bool base = p->adapted > 0 && !*c->loss.reference; /* is the reference */
     double back = c->model.compute == COMPUTE_BF16 ? 2 * packed_values(m) : 0;
-    double reference = c->loss.kl_coef > 0 ? weights_bytes(c, m) : 0;
+    double reference = c->loss.kl_coef > 0 && !base ? model_bytes(c, m) : 0;
 
-    return 12 * n + back + reference + activation_bytes(c, m);
+    return 12 * p->trained + back + reference + activation_bytes(c, m);
 }
 
 /* One iteration: every slot and a chunk of a prompt. */
@@ -81,10 +98,11 @@ static double decode_bytes(const struct config *c, const struct model_config *m)
                 slots * (2.0 * m->dim + m->vocab));
 }
 
-/* A replica's groups: ids and log-probs, kept until the step's file is written. */
+/* A replica's groups: ids, log-probs and policy versions, kept until the step's file is
+ * written. */
 static double groups_bytes(const struct plan *p)
 {
-    return 8.0 * (double)p->candidate_completions * (double)p->max_completion /
+    return 12.0 * (double)p->candidate_completions * (double)p->max_completion /
            (double)p->replicas;
 }
 
@@ -94,11 +112,15 @@ static double step_file(const struct config *c, const struct plan *p)
     double answer = 4.0 * (double)c->reward.answer_window; /* UTF-8 at its widest */
     double text = 4.0 * (double)p->max_completion;
 
+    /* Groups that span steps also say where they began and what drew each token. */
+    bool spans = c->admission.surplus == SURPLUS_RESUME;
+
     if (c->reward.answer_window == 0 || answer > text)
         answer = text;
-    return 65536 + 80.0 * (double)p->max_candidates +
+    return 65536 + (spans ? 96.0 : 80.0) * (double)p->max_candidates +
            (double)p->candidate_completions *
-               (104 + answer + 8.0 * (double)p->max_completion);
+               ((spans ? 112 : 104) + answer +
+                (spans ? 12.0 : 8.0) * (double)p->max_completion);
 }
 
 /* Everything that the run directory will hold. */
@@ -133,6 +155,22 @@ int plan_model(const struct config *c, const struct model_config *m, struct faul
                          " is over the model's max_position_embeddings = %d",
                          longest, m->max_position);
     return 0;
+}
+
+/* How many values there are and how many of them are trained. */
+static int plan_trained(const struct config *c, const struct model_config *m,
+                        struct plan *p, struct fault *f)
+{
+    struct lora_config l;
+    size_t trained = model_count(m), adapted = 0;
+    int rc = 0;
+
+    p->params = (double)trained;
+    if (train_adapter(c, &l))
+        rc = model_lora_count(m, &l, &trained, &adapted, f);
+    p->trained = (double)trained;
+    p->adapted = (double)adapted;
+    return rc;
 }
 
 static int64_t pages_of(int64_t tokens)
@@ -199,6 +237,7 @@ static void plan_batch(const struct config *c, struct plan *p)
     p->groups = c->admission.groups;
     p->max_candidates =
         c->admission.dynamic ? p->groups * c->admission.max_multiplier : p->groups;
+    p->unbounded = c->admission.dynamic && c->admission.strict;
     p->completions = p->groups * c->admission.group_size;
     p->candidate_completions = p->max_candidates * c->admission.group_size;
     p->updates = c->optimizer.updates_per_step;
@@ -209,7 +248,7 @@ static void plan_batch(const struct config *c, struct plan *p)
 static void plan_memory(const struct config *c, const struct model_config *m,
                         int64_t ranks, struct plan *p)
 {
-    double weights = weights_bytes(c, m), learning = learning_bytes(c, m);
+    double weights = weights_bytes(c, m, p), learning = learning_bytes(c, m, p);
     double caches = *c->data.eval ? 2 : 1; /* evaluation keeps one of its own */
     double generating = caches * p->kv_bytes + decode_bytes(c, m) + groups_bytes(p);
     double batch = 8.0 * (double)p->completions *
@@ -217,7 +256,7 @@ static void plan_memory(const struct config *c, const struct model_config *m,
 
     p->activation_bytes = activation_bytes(c, m);
     if (c->train.max_staleness) /* the weights of before the step */
-        learning += sizeof(float) * p->params;
+        learning += sizeof(float) * p->trained;
     p->learner_bytes = weights + learning + batch;
     p->rollout_bytes = weights + generating;
     if (ranks == 1)
@@ -266,10 +305,11 @@ int train_plan(const struct config *cfg, int64_t ranks, double memory, struct pl
     if (!rc)
         rc = plan_model(cfg, &m, f);
     if (!rc)
+        rc = plan_trained(cfg, &m, out, f);
+    if (!rc)
         rc = plan_cache(cfg, &m, out, f);
     if (!rc) {
-        out->params = (double)model_count(&m);
-        out->checkpoint_bytes = (cfg->train.max_staleness ? 16 : 12) * out->params;
+        out->checkpoint_bytes = (cfg->train.max_staleness ? 16 : 12) * out->trained;
         out->checkpoint_bytes += 1048576;
         out->step_file_bytes = step_file(cfg, out);
         plan_run(cfg, out);

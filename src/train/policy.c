@@ -1,5 +1,8 @@
-/* policy.c - what a job's settings ask of admission. */
+/* policy.c - what a job's settings ask of admission and of the model. */
+#include <stdio.h>
+
 #include "dapo/admission.h"
+#include "dapo/model.h"
 #include "dapo/train.h"
 
 void train_policy(const struct config *c, struct admission_config *out)
@@ -21,6 +24,14 @@ void train_policy(const struct config *c, struct admission_config *out)
         .prior_trainable = c->admission.prior,
         .prior_weight = c->admission.prior_weight,
     };
+}
+
+bool train_adapter(const struct config *c, struct lora_config *out)
+{
+    _Static_assert(sizeof out->targets >= sizeof c->lora.targets, "targets fit");
+    *out = (struct lora_config){.rank = (int)c->lora.rank, .alpha = c->lora.alpha};
+    snprintf(out->targets, sizeof out->targets, "%s", c->lora.targets);
+    return c->lora.rank > 0;
 }
 
 int train_most_starts(int replicas)

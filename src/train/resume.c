@@ -41,6 +41,7 @@ bool train_may_change(const char *setting)
         "train.margin_s",
         "train.max_hours",
         "loss.reference",
+        "lora.init", /* only ever the first step's */
     };
 
     if (!strncmp(setting, "eval.", 5) || !strncmp(setting, "sft.", 4) ||
@@ -160,7 +161,8 @@ static int check_identity(const struct session *s, const struct identity *id,
 
     if (strcmp(id->model, mine->model) || n_params != (int64_t)model_n_params(s->model))
         what = s->cfg->loss.kl_coef > 0 ? "model.path or the reference is another model"
-                                        : "model.path holds another model";
+               : model_adapter(s->model) ? "model.path holds another base model"
+                                         : "model.path holds another model";
     else if (strcmp(id->tokenizer, mine->tokenizer))
         what = "the tokenizer is another";
     else if (strcmp(id->data, mine->data))
@@ -241,9 +243,10 @@ static int read_all(struct session *s, int64_t step, const char *dir, struct fau
         rc = store_checkpoint_head_all(s->store, step, &head, &id, f);
     if (rc)
         return rc;
+    /* First the settings: with another lora.rank the tensors differ too. */
+    if (strcmp(id.config, s->identity.config))
+        return refuse_settings_all(s, step, dir, f);
     rc = comm_agree_all(s->comm, check_identity(s, &id, head.n_params, dir, f), f);
-    if (!rc && strcmp(id.config, s->identity.config))
-        rc = refuse_settings_all(s, step, dir, f);
     if (rc)
         return rc;
     state = mem_new((size_t)head.n_state, sizeof *state, "admission's estimates", f);

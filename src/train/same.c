@@ -28,6 +28,7 @@ int same_job_all(struct comm *c, const struct config *cfg, struct fault *f)
 enum input {
     INPUT_TOKENIZER,
     INPUT_SHAPE,
+    INPUT_BASE,
     INPUT_WEIGHTS,
     INPUT_REFERENCE,
     INPUT_TRAIN,
@@ -42,6 +43,7 @@ static void sign(const struct session *s, unsigned long long x[INPUT_COUNT])
     memset(x, 0, INPUT_COUNT * sizeof *x);
     x[INPUT_TOKENIZER] = tokenizer_hash(s->tok);
     x[INPUT_SHAPE] = model_n_params(s->model);
+    x[INPUT_BASE] = model_base(s->model);
     x[INPUT_WEIGHTS] = model_checksum(s->model);
     if (s->reference)
         x[INPUT_REFERENCE] = model_checksum(s->reference);
@@ -56,12 +58,13 @@ int same_inputs_all(struct session *s, struct fault *f)
     const struct config *c = s->cfg;
     const char *tok = *c->model.tokenizer ? c->model.tokenizer : c->model.path;
     const char *reference = *c->loss.reference ? c->loss.reference : c->model.path;
-    const char *const of[INPUT_COUNT] = {tok,          c->model.path, c->model.path,
-                                         reference,    c->data.train, c->data.train,
-                                         c->data.eval, c->data.eval};
+    const char *trained = *c->lora.init ? c->lora.init : c->model.path;
+    const char *const of[INPUT_COUNT] = {tok,           c->model.path, c->model.path,
+                                         trained,       reference,     c->data.train,
+                                         c->data.train, c->data.eval,  c->data.eval};
     static const char *const what[INPUT_COUNT] = {"tokenizer", "model",   "weights",
-                                                  "weights",   "prompts", "prompts",
-                                                  "prompts",   "prompts"};
+                                                  "weights",   "weights", "prompts",
+                                                  "prompts",   "prompts", "prompts"};
     unsigned long long mine[INPUT_COUNT], root[INPUT_COUNT];
     int rc = 0;
 

@@ -40,7 +40,7 @@ static int max_f64_all(void *ctx, double *x, size_t n, struct fault *f)
     return 0;
 }
 
-static int open_model(struct session *s, struct fault *f)
+static int open_base(struct session *s, struct fault *f)
 {
     const struct config *c = s->cfg;
     enum compute compute = (enum compute)c->model.compute;
@@ -55,6 +55,19 @@ static int open_model(struct session *s, struct fault *f)
     rc = model_random(&s->model, &mc, s->backend, compute, vocab, (uint64_t)c->run.seed,
                       f);
     model_config_free(&mc);
+    return rc;
+}
+
+static int open_model(struct session *s, struct fault *f)
+{
+    const struct config *c = s->cfg;
+    struct lora_config l;
+    int rc = open_base(s, f);
+
+    if (!rc && train_adapter(c, &l))
+        rc = model_lora(s->model, &l, (uint64_t)c->run.seed, f);
+    if (!rc && *c->lora.init)
+        rc = model_lora_load(s->model, c->lora.init, f);
     return rc;
 }
 
@@ -277,6 +290,13 @@ static void hex_of(unsigned long long a, unsigned long long b, char out[33])
     snprintf(out, 33, "%016llx%016llx", a, b);
 }
 
+/* A setting that a run must keep; those of an adapter say nothing where there is none.
+ */
+static bool must_stay(const struct config *c, const char *name)
+{
+    return !train_may_change(name) && (c->lora.rank || strncmp(name, "lora.", 5) != 0);
+}
+
 /* Hash of the settings that may not change between a run and its resumption. */
 static int hash_config(const struct config *c, char out[33], struct fault *f)
 {
@@ -289,7 +309,7 @@ static int hash_config(const struct config *c, char out[33], struct fault *f)
     rc = config_diff(c, &other, &names, f);
     for (char *p = names.data; p && *p && !rc; p += strlen(p) + 1) {
         p[strcspn(p, "\n")] = '\0';
-        if (train_may_change(p))
+        if (!must_stay(c, p))
             continue;
         rc = bytes_printf(&fixed, f, "%s=", p);
         if (!rc)
@@ -303,7 +323,8 @@ static int hash_config(const struct config *c, char out[33], struct fault *f)
     return rc;
 }
 
-/* What the model computes but for its weights: hyperparameters, stop ids, tensors. */
+/* What the model computes but for the weights that are trained: hyperparameters, stop
+ * ids, tensors; of one with an adapter the second half is the base's checksum. */
 static void hash_model(const struct model *m, char out[33])
 {
     const struct model_config *c = model_cfg(m);
@@ -326,7 +347,7 @@ static void hash_model(const struct model *m, char out[33])
             h[k] = hash64(t[i].name, strlen(t[i].name), h[k]);
         }
     }
-    hex_of(h[0], h[1], out);
+    hex_of(h[0], model_adapter(m) ? model_base(m) : h[1], out);
 }
 
 int session_identify(struct session *s, struct fault *f)

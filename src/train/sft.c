@@ -134,6 +134,16 @@ static int open_all(struct session *s, struct comm *c, const struct config *cfg,
     return rc ? rc : same_inputs_all(s, f);
 }
 
+/* Beside the merged model, in its folder's `adapter`. */
+static int save_adapter(const struct session *s, struct fault *f)
+{
+    char *dir = path_join(s->cfg->sft.out, "adapter", f);
+    int rc = dir ? model_lora_save(s->model, dir, f) : f->code;
+
+    free(dir);
+    return rc;
+}
+
 int train_supervised_all(struct comm *c, const struct config *cfg, struct fault *f)
 {
     struct session s;
@@ -147,6 +157,8 @@ int train_supervised_all(struct comm *c, const struct config *cfg, struct fault 
 
         rc = model_save(s.model, model_params(s.model), cfg->sft.out, tok,
                         cfg->sft.dtype == COMPUTE_BF16, f);
+        if (!rc && model_adapter(s.model))
+            rc = save_adapter(&s, f);
         if (!rc)
             log0_line(LOG_INFO, "wrote %s", cfg->sft.out);
     }

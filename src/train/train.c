@@ -106,8 +106,13 @@ static void say_header(const struct session *s, const char *dir)
     log0_line(LOG_INFO, "libraries=\"%s\"", libraries);
     watch_say(s->watch);
     log0_line(LOG_INFO, "model=%s parameters=%zu layers=%d dim=%d vocab=%d stop_ids=%d",
-              c->model.path, model_n_params(s->model), m->layers, m->dim, m->vocab,
-              m->n_stop);
+              c->model.path, model_count(m), m->layers, m->dim, m->vocab, m->n_stop);
+    if (model_adapter(s->model))
+        log0_line(LOG_INFO,
+                  "adapter rank=%" PRId64
+                  " alpha=%g targets=%s trained=%zu base=%016llx",
+                  c->lora.rank, c->lora.alpha, c->lora.targets,
+                  model_n_params(s->model), model_base(s->model));
     log0_line(LOG_INFO, "grader=%s version=%s window=%" PRId64 " libraries=\"%s\"",
               grader_text((enum grader)c->reward.grader), s->identity.grader,
               c->reward.answer_window, math_libraries());
@@ -448,12 +453,19 @@ static int open_files(const struct session *s, const char *dir, struct fault *f)
 static void identify_reference_all(struct session *s)
 {
     unsigned long long sum = s->reference ? model_checksum(s->reference) : 0;
+    unsigned long long first, second;
     char *id = s->identity.model;
 
     comm_bcast_all(s->comm, SCOPE_WORLD, &sum, sizeof sum);
-    if (sum)
-        snprintf(id, sizeof s->identity.model, "%016llx%016llx",
-                 hash64(id, strlen(id), 0), hash64(&sum, sizeof sum, 0));
+    if (!sum)
+        return;
+    first = hash64(id, strlen(id), 0);
+    second = hash64(&sum, sizeof sum, 0);
+    if (model_adapter(s->model)) { /* whose base stays the second half */
+        first ^= second;
+        second = model_base(s->model);
+    }
+    snprintf(id, sizeof s->identity.model, "%016llx%016llx", first, second);
 }
 
 static int watch_all(struct session *s, const char *dir, struct fault *f)

@@ -42,9 +42,9 @@ has '^  activations +3.71 MiB'
 # Masters and packed copies 8, gradient and moments 12 bytes each of 25,888; the batch 8 *
 # 8 * 176: 517,760 + 3,893,504 + 11,264 = 4,422,528.
 has '^learner rank +4.22 MiB'
-# 8 * 25,888 + the cache + 4 * (264 rows * (268 + 2*32 + 48) + 8 * (2*32 + 320)) + 8 * 24 *
-# 48 = 207,104 + 442,368 + 413,568 + 9,216 = 1,072,256.
-has '^rollout rank +1.02 MiB'
+# 8 * 25,888 + the cache + 4 * (264 rows * (268 + 2*32 + 48) + 8 * (2*32 + 320)) + 12 * 24 *
+# 48 = 207,104 + 442,368 + 413,568 + 13,824 = 1,076,864.
+has '^rollout rank +1.03 MiB'
 # 65,536 + 80 * 6 + 24 * (104 + 40 + 8 * 48) = 78,688.
 has '^step file +76.84 KiB'
 has '^checkpoint +1.30 MiB' # 12 * 25,888 + 2^20
@@ -56,15 +56,15 @@ has '^run on disk +19.17 MiB'
 ok "$dapo" plan "$tmp/job.ini" --set run.keep=0
 has '^run on disk +21.76 MiB'
 
-# One rank is both: 4,422,528 + 442,368 + 413,568 + 8 * 24 * 48 = 5,287,680.
+# One rank is both: 4,422,528 + 442,368 + 413,568 + 12 * 24 * 48 = 5,292,288.
 ok "$dapo" plan "$tmp/job.ini" --ranks 1
 has '^ranks +1, learning and generating in turn$'
-has '^learner rank +5.04 MiB'
-has '^rollout rank +5.04 MiB'
+has '^learner rank +5.05 MiB'
+has '^rollout rank +5.05 MiB'
 # Overlap keeps the weights of before the step: 4 * 25,888 bytes more in both.
 ok "$dapo" plan "$tmp/job.ini" --set train.max_staleness=1
 has '^learner rank +4.32 MiB'
-has '^rollout rank +1.02 MiB'
+has '^rollout rank +1.03 MiB'
 has '^checkpoint +1.40 MiB' # 16 * 25,888 + 2^20
 fails 78 'max_staleness = 1 needs a rank that only generates' "$dapo" plan "$tmp/job.ini" \
     --set train.max_staleness=1 --ranks 1
@@ -74,6 +74,28 @@ has '^candidates +at most 2, 8 completions$'
 ok "$dapo" plan "$tmp/job.ini" --set model.compute=bf16 --set loss.kl_coef=0.1
 # Packed 2 + 2 bytes; the reference 4 + 2: 4,422,528 + 6 * 25,888 = 4,577,856.
 has '^learner rank +4.37 MiB'
+
+# An adapter of rank 4 on all matrices of both layers, counted by hand: 4 * (32+32 + 2 *
+# (16+32) + 32+32 + 3 * (32+48)) = 1,856 a layer; it is added to 2 * (2 * 32*32 + 2 * 16*32 +
+# 3 * 32*48) = 15,360 values.  8 * 25,888 + 4 * 15,360 + 8 * 3,712 + 12 * 3,712 + 3,893,504 +
+# 11,264 = 4,247,552; the base is the reference, so KL costs nothing more.
+ok "$dapo" plan "$tmp/job.ini" --set lora.rank=4 --set loss.kl_coef=0.1
+has '^parameters +25888$'
+has '^trained +3712, an adapter of rank 4 on 15360$'
+has '^learner rank +4.05 MiB'
+has '^rollout rank +1.11 MiB' # 4 * 15,360 + 8 * 3,712 more
+has '^checkpoint +1.04 MiB' # 12 * 3,712 + 2^20
+fails 78 'rank 17 is over the 16 x 32' "$dapo" plan "$tmp/job.ini" --set lora.rank=17
+ok "$dapo" plan "$tmp/job.ini" --set lora.rank=17 --set lora.targets=q_proj,o_proj
+fails 78 '"head" is no matrix' "$dapo" plan "$tmp/job.ini" --set lora.rank=4 \
+    --set lora.targets=q_proj,head
+
+# Groups that go on have 16 bytes more a candidate, 8 a completion and 4 a token: 78,688 +
+# 16 * 6 + 24 * (8 + 4 * 48) = 83,584.
+ok "$dapo" plan "$tmp/job.ini" --set admission.surplus=resume
+has '^step file +81.62 KiB'
+ok "$dapo" plan "$tmp/job.ini" --set admission.strict=true
+has '^candidates +no bound .* = 6, 24 completions$'
 
 fails 78 'learner rank needs 0.004119 GiB and has 0.004 GiB' \
     "$dapo" plan "$tmp/job.ini" --memory 0.004

@@ -95,7 +95,10 @@ static void wrong_job_files_are_refused(void)
     } t[] = {
         {"[loss]\nclip_hihg = 1\n", "did you mean loss.clip_high?"},
         {"[los]\nclip_high = 1\n", "did you mean loss.clip_high?"},
-        {"[lora]\nrank = 8\n", "there is no setting lora.rank"},
+        {"[critic]\nlayers = 8\n", "there is no setting critic.layers"},
+        {"[lora]\nrank = 8\nalpha = 0\n", "want a number in [1e-06,"},
+        {"[lora]\nrank = -1\n", "want an integer in [0,"},
+        {"[lora]\ninit = adapter\n", "lora.rank = 0 trains the whole model"},
         {"steps = 3\n", "did you mean run.steps?"},
         {"[run]\nsteps\n", "line 2 is neither"},
         {"[run\nsteps = 1\n", "line 1 is neither"},
