@@ -76,9 +76,11 @@ int inspect_params(const char *path, float *params, int64_t n_params, struct fau
 
 /* Read all of a step file and hold it against itself: columns of equal length, offsets
  * that fit, every sum of tokens and verdicts, the ledger (invariants 1, 8), ids and
- * log-probs of possible values.  FAULT_DATA with the first thing that is wrong. */
+ * log-probs of possible values, the step of its name.  FAULT_DATA with the first thing
+ * that is wrong. */
 int inspect_check_step(const char *path, struct fault *f);
-/* All of a checkpoint: its head and every piece of every array against its checksum. */
+/* All of a checkpoint: its head and every piece of every array against its checksum,
+ * its step against its name. */
 int inspect_check_checkpoint(const char *path, struct fault *f);
 
 /* A whole run directory, file by file, read only. */

@@ -117,9 +117,9 @@ struct checkpoint {
 int store_checkpoint_all(struct store *s, const struct checkpoint *k, struct fault *f);
 /* Step of the newest complete checkpoint; -1 if there is none.  Newest is the one
  * written last (they carry serial numbers), not the one of the highest step: after
- * going back to an earlier step those two differ.  Files that don't open and a `latest`
- * that names a missing one are passed over with a warning; no memory to read one is a
- * fault. */
+ * going back to an earlier step those two differ.  Files that don't open or are called
+ * as another step's, and a `latest` that names a missing one are passed over with a
+ * warning; no memory to read one is a fault. */
 int store_latest_all(struct store *s, int64_t *step, struct fault *f);
 /* Sizes and identity first, so that the caller can refuse and allocate (k->identity is
  * then id, the arrays NULL); then the rest, into k->state [n_state] on all ranks and
@@ -144,7 +144,8 @@ int store_retain_all(struct store *s, int keep, int64_t every, struct fault *f);
 
 /* A run that went back to an earlier step and is saved again has another history: move
  * the step files of later steps than `step` to rollouts/abandoned/, where they are no
- * longer part of the run (their tokens were paid for, so they are kept). */
+ * longer part of the run.  Their tokens were paid for, so they are kept, also beside
+ * those of a branch left before (step-NNNNNN.h5.2 ...). */
 int store_set_aside_all(struct store *s, int64_t step, struct fault *f);
 
 /* Rebuild run.h5 from the step files present: external links and a metric table

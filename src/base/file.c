@@ -14,14 +14,16 @@
 int file_read(const char *path, size_t most, struct bytes *out, struct fault *f)
 {
     struct stat st;
-    FILE *in;
+    FILE *in = NULL;
     size_t got = 0, size;
-    int rc = 0;
+    int rc = 0, fd;
 
     *out = (struct bytes){0};
     if (inject_pass(INJECT_OPEN, f))
         return f->code;
-    in = fopen(path, "rb");
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe's writer may not be */
+    if (fd >= 0 && !(in = fdopen(fd, "rb")))
+        close(fd);
     if (!in)
         return fault_set(f, FAULT_FILE, "%s: can't be opened: %s", path,
                          strerror(errno));

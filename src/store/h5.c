@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "dapo/inject.h"
@@ -373,13 +374,26 @@ void h5_read(struct h5 *h, hid_t column, hid_t type, hsize_t first, hsize_t n,
     h5_drop(h, mark);
 }
 
-int h5_open_file(struct h5 *h, hid_t *file, const char *path, struct fault *f)
+int h5_readable(const char *path, struct fault *f)
 {
-    *h = H5_INIT;
-    *file = H5I_INVALID_HID;
-    if (access(path, R_OK))
+    struct stat st;
+
+    if (access(path, R_OK) || stat(path, &st))
         return fault_set(f, FAULT_FILE, "%s: can't be opened: %s", path,
                          strerror(errno));
+    return S_ISREG(st.st_mode)
+               ? 0
+               : fault_set(f, FAULT_DATA, "%s: is not a regular file", path);
+}
+
+int h5_open_file(struct h5 *h, hid_t *file, const char *path, struct fault *f)
+{
+    int rc = h5_readable(path, f);
+
+    *h = H5_INIT;
+    *file = H5I_INVALID_HID;
+    if (rc)
+        return rc;
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* we report, once */
     h->code = FAULT_DATA;
     if (H5Fis_hdf5(path) == 0)

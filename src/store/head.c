@@ -1,10 +1,8 @@
 /* head.c - a checkpoint without its big arrays: numbers, identity, small columns. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "dapo/mem.h"
 #include "dapo/model.h"
@@ -284,9 +282,8 @@ int head_read(struct head *out, const char *path, struct head_data *keep,
     *out = (struct head){0};
     if (keep)
         *keep = (struct head_data){0};
-    if (access(path, R_OK))
-        return fault_set(f, FAULT_FILE, "%s: can't be opened: %s", path,
-                         strerror(errno));
+    if ((rc = h5_readable(path, f)))
+        return rc;
     h.code = FAULT_DATA;
     read_head(&h, path, out, data);
     rc = h5_end(&h, path, f);

@@ -79,7 +79,10 @@ static int read_step(struct tables *t, const char *path, int64_t step,
     struct h5 h = H5_INIT;
     struct identity id;
     hid_t metrics;
+    int rc = h5_readable(path, why);
 
+    if (rc)
+        return rc;
     h.code = FAULT_DATA;
     t->h = &h;
     t->file = h5_keep(&h, H5Fopen(path, H5F_ACC_RDONLY, h5_access(&h)));

@@ -3,29 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "dapo/inspect.h"
 #include "dapo/log.h"
 #include "dapo/mem.h"
 #include "store/rundir.h"
-
-/* A name in DIR/damaged/ that is free: FILE, or FILE.2, FILE.3 ... of earlier repairs.
- */
-static char *free_name(const char *folder, const char *file, struct fault *f)
-{
-    struct bytes b = {0};
-    int rc = bytes_printf(&b, f, "%s/%s", folder, file);
-    size_t n = b.len;
-
-    for (int i = 2; !rc && access(b.data, F_OK) == 0; i++) {
-        b.len = n;
-        rc = bytes_printf(&b, f, ".%d", i);
-    }
-    if (rc)
-        bytes_free(&b);
-    return b.data;
-}
 
 static int set_aside(const struct store *s, const char *file, struct fault *f)
 {
@@ -34,7 +16,7 @@ static int set_aside(const struct store *s, const char *file, struct fault *f)
     int rc = damaged && from ? 0 : f->code;
 
     if (!rc) {
-        to = free_name(damaged, file, f);
+        to = free_path(damaged, file, f);
         folder = to ? strdup(to) : NULL;
         rc = folder ? 0 : fault_set(f, FAULT_SYSTEM, "no memory for a file's name");
     }

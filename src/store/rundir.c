@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -44,6 +45,33 @@ char *step_path(const char *folder, int64_t step, struct fault *f)
         return NULL;
     }
     rc = bytes_printf(&b, f, "%s/step-%06" PRId64 ".h5", folder, step);
+    if (rc)
+        bytes_free(&b);
+    return b.data;
+}
+
+int named_for(const char *path, int64_t step, struct fault *f)
+{
+    const char *slash = strrchr(path, '/');
+    int64_t named = step_of_name(slash ? slash + 1 : path);
+
+    return named < 0 || named == step
+               ? 0
+               : fault_set(f, FAULT_DATA, "%s: is the file of step %" PRId64, path,
+                           step);
+}
+
+char *free_path(const char *folder, const char *file, struct fault *f)
+{
+    struct bytes b = {0};
+    int rc = bytes_printf(&b, f, "%s/%s", folder, file);
+    struct stat st;
+    size_t n = b.len;
+
+    for (int i = 2; !rc && lstat(b.data, &st) == 0; i++) {
+        b.len = n;
+        rc = bytes_printf(&b, f, ".%d", i);
+    }
     if (rc)
         bytes_free(&b);
     return b.data;

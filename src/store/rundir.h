@@ -48,6 +48,11 @@ struct store {
 int64_t step_of_name(const char *name);
 /* "FOLDER/step-NNNNNN.h5" in a new string. */
 char *step_path(const char *folder, int64_t step, struct fault *f);
+/* FAULT_DATA if a file that holds this step is called as one of another step is. */
+int named_for(const char *path, int64_t step, struct fault *f);
+/* "FOLDER/FILE" in a new string, or FILE.2, FILE.3 ..., the first that is free: what is
+ * set aside there takes no other's place. */
+char *free_path(const char *folder, const char *file, struct fault *f);
 /* Steps of the files in a folder, ascending, in a new array of *n; rank 0's work. */
 int step_list(const char *folder, int64_t **steps, size_t *n, struct fault *f);
 

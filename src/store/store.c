@@ -124,8 +124,8 @@ static int look_at(const struct store *s, int64_t step, bool anew, struct found 
     *out = (struct found){.step = step};
     if (!rc && !stat(path, &out->stat) && !anew)
         before = known(s, step, &out->stat);
-    if (!rc && !before)
-        rc = head_read(&head, path, NULL, f);
+    if (!rc && !before && !(rc = head_read(&head, path, NULL, f)))
+        rc = named_for(path, head.step, f);
     if (!rc)
         out->serial = before ? before->serial : head.serial;
     free(path);
@@ -234,7 +234,8 @@ int store_retain_all(struct store *s, int keep, int64_t every, struct fault *f)
     return comm_agree_all(s->comm, rc, f);
 }
 
-/* Rank 0's work: rollouts/step-N.h5 to rollouts/abandoned/ for every N > step. */
+/* Rank 0's work: rollouts/step-N.h5 to rollouts/abandoned/ for every N > step, beside
+ * what a branch left before has put there. */
 static int set_aside(const struct store *s, int64_t step, struct fault *f)
 {
     char *folder = path_join(s->rollouts, "abandoned", f);
@@ -248,7 +249,7 @@ static int set_aside(const struct store *s, int64_t step, struct fault *f)
         rc = dir_make(folder, f);
     for (size_t i = first; !rc && i < n; i++) {
         char *from = step_path(s->rollouts, steps[i], f);
-        char *to = step_path(folder, steps[i], f);
+        char *to = from ? free_path(folder, strrchr(from, '/') + 1, f) : NULL;
 
         if (!from || !to)
             rc = f->code;

@@ -205,7 +205,9 @@ int inspect_check_step(const char *path, struct fault *f)
     if (rc)
         return rc;
     r.completions = s.completions;
-    rc = inspect_rows(&r.small, path, f);
+    rc = named_for(path, s.step, f);
+    if (!rc)
+        rc = inspect_rows(&r.small, path, f);
     if (!rc && !(rc = h5_open_file(&h, &file, path, f))) {
         check_rows(&h, file, &r, s.ledger_tokens, &memory);
         if (!h.bad && !memory.code)
@@ -264,6 +266,8 @@ int inspect_check_checkpoint(const char *path, struct fault *f)
         return rc;
     inspect_checkpoint_free(&k);
     rc = head_read(&head, path, NULL, f);
+    if (!rc)
+        rc = named_for(path, head.step, f);
     if (!rc) {
         int64_t most = head.piece < head.n_params ? head.piece : head.n_params;
 

@@ -159,7 +159,10 @@ step-000003.h5" ] || die "step files: $(ls "$r")"
 [ "$(find "$r/abandoned" -type f | wc -l)" -eq 3 ] || die "set aside: $(ls "$r/abandoned")"
 ok train --set run.steps=4 --set run.keep=0 --set run.log=info
 grep -q 'resumed from step=3 ' "$tmp/err" || die "not from step 3: $(cat "$tmp/err")"
-checks=$((checks + 3))
+ok train --set run.steps=3 --set run.keep=0 --resume 2 # and again: two branches left
+[ "$(cd "$r/abandoned" && echo *)" = "step-000004.h5 step-000004.h5.2 step-000005.h5 step-000006.h5" ] ||
+    die "set aside in another's place: $(ls "$r/abandoned")"
+checks=$((checks + 4))
 
 # -- a signal to one rank, at any moment -----------------------------------------------
 # asked RANKS RANK PATTERN DELAY [--set ...]: exit status 75 and the sentence.

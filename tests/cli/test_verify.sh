@@ -88,6 +88,32 @@ has '^warning +run.h5: is not there'
 has '^warning +checkpoints/latest: names step-000002.h5'
 has '^warning +rollouts/step-000007.h5.tmp: '
 
+echo "what is no file of the run under a name of one: nothing waits for it or takes it"
+damage none $step
+cp "$hurt/$save" "$hurt/checkpoints/step-000006.h5" # the newest, by its name only
+cp "$hurt/$step" "$hurt/rollouts/step-000007.h5"
+mkfifo "$hurt/checkpoints/step-000007.h5" "$hurt/rollouts/step-000008.h5"
+mkdir "$hurt/checkpoints/step-000008.h5"
+ln -s nowhere "$hurt/checkpoints/step-000009.h5"
+rm "$hurt/job.ini" "$hurt/checkpoints/latest"
+mkfifo "$hurt/job.ini" "$hurt/checkpoints/latest"
+fails 65 '6 damaged files' timeout 20 "$dapo" verify --quiet "$hurt"
+has '^damaged +checkpoints/step-000006.h5: is the file of step 4'
+has '^damaged +rollouts/step-000007.h5: is the file of step 3'
+has '^damaged +rollouts/step-000008.h5: is not a regular file'
+has '^damaged +checkpoints/step-000008.h5: is not a regular file'
+has '^warning +job.ini: is not a regular file'
+has '^resumes from step 4$'
+cp -r "$hurt" "$tmp/runs/odd"
+ok timeout 20 "$dapo" repair "$hurt"
+[ "$(find "$hurt/damaged" -name 'step-*' | wc -l)" -eq 6 ] || die "$(find "$hurt/damaged")"
+ok "$dapo" verify --quiet "$hurt"
+ok timeout 60 "$dapo" train jobs/demo_dapo.ini --set run.dir="$tmp/runs" --set run.name=odd \
+    --set run.steps=4 --set run.log=warn --set data.train="$tmp/task/train.jsonl" \
+    --set data.eval= --set admission.groups=2 --set admission.group_size=4 \
+    --set optimizer.updates_per_step=1 --set optimizer.lr=1e-3
+said 'step-000006.h5: is the file of step 4: not usable as a checkpoint'
+
 echo "repair: damaged files move, bytes stay, the rest is made anew"
 damage cut $step
 cp "$hurt/$step" "$tmp/cut"
