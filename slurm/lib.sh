@@ -21,6 +21,11 @@ fi
 # Starts in a row of one job without a new checkpoint before it gives up.
 : "${DAPO_IDLE_STARTS:=3}"
 
+# How Slurm's PMIx plugin brings the nodes of a job together.  By its own choice (22.05:
+# mixed) a rank now and then leaves MPI_Init before another has got ready, and its first
+# message kills that one (SIGSEGV in MPI_Init).
+export SLURM_PMIX_FENCE=${SLURM_PMIX_FENCE:-ring}
+
 # srun, or where a site wants it (DAPO_LAUNCH=mpirun) Open MPI's own launcher.  mpirun gets
 # signals from this shell only: submit with --signal=B:USR1@S.  It passes USR1 on and
 # returns the ranks' 75; at TERM it kills them.

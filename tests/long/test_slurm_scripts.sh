@@ -35,6 +35,7 @@ echo "the doctor: by both launchers, and what it is there to find"
 cat >"$tmp/doctor.sh" <<X
 #!/usr/bin/env bash
 cd "$PWD"
+export SLURM_PMIX_FENCE=ring # as slurm/lib.sh says
 srun --mpi=pmix bin/dapo doctor --message 0.02 --dir $tmp/runs || exit 1
 echo by mpirun
 mpirun --allow-run-as-root bin/dapo doctor --fast --dir $tmp/runs || exit 2
