@@ -10,13 +10,37 @@
  * take the rest of a longer one for another line: refuse those first. */
 #define LINE_MOST 198
 
+/* What the file says of a setting. */
+struct said {
+    char *text; /* NULL: nothing */
+    int line;   /* where it begins; 0: --set */
+};
+
 struct reading {
     struct config *c;
-    const char *name; /* of the file, for sentences */
-    char **value;     /* [settings] raw text; NULL = not in the file */
-    int last;         /* setting of the line before: what a continuation belongs to */
+    const char *name;   /* of the file, for sentences */
+    const char *rest;   /* of its text */
+    int line;           /* the one read last */
+    struct said *value; /* [settings] */
+    int last;           /* setting of the line before: what a continuation belongs to */
     struct fault *f;
 };
+
+/* inih's reader: the next line of the text, as fgets gives it. */
+static char *next_line(char *out, int size, void *user)
+{
+    struct reading *r = user;
+    size_t n = strcspn(r->rest, "\n");
+
+    n += r->rest[n] == '\n';
+    if (n == 0 || n >= (size_t)size) /* check_lines lets none of them pass */
+        return NULL;
+    memcpy(out, r->rest, n);
+    out[n] = '\0';
+    r->rest += n;
+    r->line++;
+    return out;
+}
 
 static char *joined(char *old, const char *more)
 {
@@ -43,21 +67,24 @@ static int on_line(void *user, const char *section, const char *key, const char 
         return 0;
     if (i < 0) {
         fault_set(r->f, FAULT_CONFIG,
-                  "%s: there is no setting %.60s%s%.60s; did you mean "
+                  "%s:%d: there is no setting %.60s%s%.60s; did you mean "
                   "%s?",
-                  r->name, section, *section ? "." : "", key,
+                  r->name, r->line, section, *section ? "." : "", key,
                   config_nearest(section, key, near));
         return 0;
     }
-    if (r->value[i] && i != r->last) {
-        fault_set(r->f, FAULT_CONFIG, "%s: %s.%s is set twice", r->name, section, key);
+    if (r->value[i].text && i != r->last) {
+        fault_set(r->f, FAULT_CONFIG, "%s:%d: %s.%s is set twice, first in line %d",
+                  r->name, r->line, section, key, r->value[i].line);
         return 0;
     }
-    r->value[i] = joined(r->value[i], value);
+    if (!r->value[i].text)
+        r->value[i].line = r->line;
+    r->value[i].text = joined(r->value[i].text, value);
     r->last = i;
-    if (!r->value[i])
+    if (!r->value[i].text)
         fault_set(r->f, FAULT_SYSTEM, "no memory for the settings");
-    return r->value[i] != NULL;
+    return r->value[i].text != NULL;
 }
 
 /* The INI library goes on after a malformed line and would report its consequences. */
@@ -100,7 +127,8 @@ static int read_text(struct reading *r, const char *text)
 
     if (rc)
         return rc;
-    rc = ini_parse_string(text, on_line, r);
+    r->rest = text;
+    rc = ini_parse_stream(next_line, r, on_line, r);
     if (r->f->code)
         return r->f->code;
     if (rc > 0)
@@ -131,9 +159,9 @@ static int override(struct reading *r, const char *set)
                          (int)(equal - set), set,
                          dot ? config_nearest(name, dot + 1, near)
                              : config_nearest("", name, near));
-    free(r->value[i]);
-    r->value[i] = strdup(equal + 1);
-    if (!r->value[i])
+    free(r->value[i].text);
+    r->value[i] = (struct said){.text = strdup(equal + 1)};
+    if (!r->value[i].text)
         return fault_set(r->f, FAULT_SYSTEM, "no memory for the settings");
     /* Here already, so that a bad value is not blamed on the file. */
     return config_set(r->c, &config_settings[i], equal + 1, "--set", r->f);
@@ -157,20 +185,29 @@ static const char *preset_value(enum preset p, const struct setting *s)
     return NULL;
 }
 
+static int store_value(struct reading *r, int i)
+{
+    const struct setting *s = &config_settings[i];
+    const struct said *said = r->value + i;
+    const char *v = said->text ? said->text : s->def;
+    struct bytes where = {0};
+    int rc;
+
+    if (!said->text && !strcmp(v, "preset"))
+        v = preset_value((enum preset)r->c->loss.preset, s);
+    rc = said->line ? bytes_printf(&where, r->f, "%s:%d", r->name, said->line) : 0;
+    if (!rc)
+        rc = config_set(r->c, s, v, where.data ? where.data : r->name, r->f);
+    bytes_free(&where);
+    return rc;
+}
+
 static int store_values(struct reading *r)
 {
-    int p = config_find("loss", "preset"), rc = 0;
+    int rc = store_value(r, config_find("loss", "preset"));
 
-    rc = config_set(r->c, &config_settings[p],
-                    r->value[p] ? r->value[p] : config_settings[p].def, r->name, r->f);
-    for (int i = 0; i < config_n_settings && !rc; i++) {
-        const struct setting *s = &config_settings[i];
-        const char *v = r->value[i] ? r->value[i] : s->def;
-
-        if (!r->value[i] && !strcmp(v, "preset"))
-            v = preset_value((enum preset)r->c->loss.preset, s);
-        rc = config_set(r->c, s, v, r->name, r->f);
-    }
+    for (int i = 0; i < config_n_settings && !rc; i++)
+        rc = store_value(r, i);
     return rc;
 }
 
@@ -193,7 +230,7 @@ int config_parse(struct config *c, const char *name, const char *text,
     if (!rc)
         rc = config_check(c, f);
     for (int i = 0; i < config_n_settings; i++)
-        free(r.value[i]);
+        free(r.value[i].text);
     free(r.value);
     return rc;
 }

@@ -340,6 +340,8 @@ static int complete_step_all(struct session *s, struct settled *r, struct settle
     s->metrics[METRIC_T_STEP] = clock_now() - s->started;
     s->cursor += r->consumed;
     s->step++;
+    s->short_stop = s->cfg->admission.on_short_batch == SHORT_STOP &&
+                    r->n_batch < s->cfg->admission.groups;
     if (s->eval.n &&
         ((s->cfg->eval.every && s->step % s->cfg->eval.every == 0) || finished(s)))
         rc = evaluate_into_all(s, false, f);
@@ -348,8 +350,6 @@ static int complete_step_all(struct session *s, struct settled *r, struct settle
     if (!rc)
         say_step(s, r);
     s->tail_seconds = clock_now() - start;
-    s->short_stop = s->cfg->admission.on_short_batch == SHORT_STOP &&
-                    r->n_batch < s->cfg->admission.groups;
     return rc;
 }
 

@@ -66,8 +66,9 @@ hopeless=(--set rollout.max_tokens=1)
 run hopeless 2 "${hopeless[@]}"
 step hopeless 3 train/update_skipped 1.0
 step hopeless 3 closed_by max_candidates
-run stops 2 "${hopeless[@]}" --set admission.on_short_batch=stop
+run stops 2 "${hopeless[@]}" --set admission.on_short_batch=stop --set data.eval=eval.jsonl
 done_by 1 short_batch
+said ' eval step=1 '
 [ -e "$runs/stops/checkpoints/step-000001.h5" ] || die "it was not saved"
 refused 65 'step 1 closed by max_candidates with 0 of 3' on 2 "$dapo" train \
     "$tmp/c/job.ini" --set run.name=errs --set data.eval= "${hopeless[@]}" \
