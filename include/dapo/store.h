@@ -142,6 +142,10 @@ int store_checkpoint_config_all(struct store *s, int64_t step, char **text,
  * `every`-th step (0 = none). */
 int store_retain_all(struct store *s, int keep, int64_t every, struct fault *f);
 
+/* The run is over and nothing will go on from it: delete its checkpoints, and the
+ * directory if nothing else of value is in it. */
+int store_discard_all(struct store *s, struct fault *f);
+
 /* A run that went back to an earlier step and is saved again has another history: move
  * the step files of later steps than `step` to rollouts/abandoned/, where they are no
  * longer part of the run.  Their tokens were paid for, so they are kept, also beside

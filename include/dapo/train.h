@@ -20,7 +20,10 @@ int train_run_all(struct comm *c, const struct config *cfg, struct fault *f);
 
 /* Supervised training (dapo sft) on data.train rows that have a "solution": run.steps
  * updates of sft.batch examples, all ranks learn; writes the model to sft.out, merged
- * where an adapter was trained, which then is in sft.out/adapter. */
+ * where an adapter was trained, which then is in sft.out/adapter.  Stopped between two
+ * updates as train_run_all is between two steps it saves a checkpoint in
+ * run.dir/NAME.sft and returns FAULT_STOPPED; the same job goes on from there, and
+ * removes the folder when it is done. */
 int train_supervised_all(struct comm *c, const struct config *cfg, struct fault *f);
 
 /* Evaluation of model.path on data.eval (dapo eval). */

@@ -213,25 +213,53 @@ int store_latest_all(struct store *s, int64_t *step, struct fault *f)
     return 0;
 }
 
+static int delete_checkpoint(const struct store *s, int64_t step, struct fault *f)
+{
+    char *path = step_path(s->checkpoints, step, f);
+    int rc = path ? inject_pass(INJECT_DELETE, f) : f->code;
+
+    if (!rc && unlink(path))
+        rc =
+            fault_set(f, FAULT_FILE, "%s: can't be deleted: %s", path, strerror(errno));
+    free(path);
+    return rc;
+}
+
 int store_retain_all(struct store *s, int keep, int64_t every, struct fault *f)
 {
     bool root = comm_rank(s->comm) == 0 && keep > 0;
     int rc = root ? find_checkpoints(s, false, f) : 0;
 
-    for (size_t i = (size_t)keep; root && !rc && i < s->n_found; i++) {
-        char *path;
+    for (size_t i = (size_t)keep; root && !rc && i < s->n_found; i++)
+        if (!every || s->found[i].step % every)
+            rc = delete_checkpoint(s, s->found[i].step, f);
+    return comm_agree_all(s->comm, rc, f);
+}
 
-        if (every && s->found[i].step % every == 0)
-            continue;
-        path = step_path(s->checkpoints, s->found[i].step, f);
-        if (!path || inject_pass(INJECT_DELETE, f))
-            rc = f->code;
-        else if (unlink(path))
-            rc = fault_set(f, FAULT_FILE, "%s: can't be deleted: %s", path,
-                           strerror(errno));
+/* Rank 0's work. */
+static int discard(struct store *s, struct fault *f)
+{
+    static const char *const rest[] = {"checkpoints/latest", "words",    "lock",
+                                       "checkpoints",        "rollouts", ""};
+    int rc = find_checkpoints(s, false, f);
+
+    for (size_t i = 0; !rc && i < s->n_found; i++)
+        rc = delete_checkpoint(s, s->found[i].step, f);
+    /* A folder that isn't empty stays, with whatever somebody has put there. */
+    for (size_t i = 0; !rc && i < sizeof rest / sizeof rest[0]; i++) {
+        char *path = path_join(s->dir, rest[i], f);
+
+        rc = path ? 0 : f->code;
+        if (path && remove(path))
+            log_line(LOG_DEBUG, "%s: stays: %s", path, strerror(errno));
         free(path);
     }
-    return comm_agree_all(s->comm, rc, f);
+    return rc;
+}
+
+int store_discard_all(struct store *s, struct fault *f)
+{
+    return comm_agree_all(s->comm, comm_rank(s->comm) == 0 ? discard(s, f) : 0, f);
 }
 
 /* Rank 0's work: rollouts/step-N.h5 to rollouts/abandoned/ for every N > step, beside

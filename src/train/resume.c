@@ -81,7 +81,7 @@ static int content(struct session *s, struct checkpoint *k, struct bytes *job,
                    struct parcel **parcels, struct fault *f)
 {
     const struct past *past = s->admission ? carry_past(s) : NULL; /* the root's */
-    int n = 0, rc = carry_pack(s, parcels, &n, f);
+    int n = 0, rc = s->carry ? carry_pack(s, parcels, &n, f) : 0;
 
     if (!rc && comm_rank(s->comm) == 0)
         rc = config_print(s->cfg, true, job, f);
@@ -266,7 +266,7 @@ static int read_all(struct session *s, int64_t step, const char *dir, struct fau
     }
     if (!rc)
         rc = comm_agree_all(s->comm, take_over(s, &k, f), f);
-    if (!rc)
+    if (!rc && s->carry)
         rc = read_carry_all(s, step, f);
     if (!rc)
         log0_line(LOG_INFO, "resumed from step=%lld policy_version=%lld",

@@ -1,4 +1,5 @@
-/* sft.c - supervised training: every rank learns, one count, one division. */
+/* sft.c - supervised training: every rank learns, one count, one division.  It goes on
+ * from where it was stopped. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,9 @@
 #include "dapo/mem.h"
 #include "dapo/train.h"
 #include "train/learn.h"
+#include "train/resume.h"
 #include "train/same.h"
+#include "train/stop.h"
 
 /* Ids of one example, prompt and solution in one array. */
 struct example {
@@ -66,14 +69,15 @@ static int make_share(const struct session *s, const struct example *e, int n,
     return rc;
 }
 
-static int update_all(struct session *s, int64_t number, struct example *e,
-                      struct sequence *seq, struct fault *f)
+static int update_all(struct session *s, struct example *e, struct sequence *seq,
+                      struct fault *f)
 {
     int n = (int)s->cfg->sft.batch, count = 0, rc = 0;
     struct update_metrics m;
 
+    pulse_phase(PHASE_LEARN, s->step + 1);
     for (int i = 0; i < n && !rc; i++) {
-        uint64_t at = (uint64_t)(number * n + i);
+        uint64_t at = (uint64_t)(s->cursor + i);
 
         e[i].ids.n = 0;
         rc = encode(s, s->train.kept[order_at(s->order, at)], &e[i], f);
@@ -83,30 +87,127 @@ static int update_all(struct session *s, int64_t number, struct example *e,
     rc = comm_agree_all(s->comm, rc, f);
     if (!rc)
         rc = learner_supervised_all(s->learner, seq, count, &s->reduce, &m, f);
-    if (!rc && (number % 20 == 0 || number + 1 == s->cfg->run.steps))
+    if (rc)
+        return rc;
+    if (s->step % 20 == 0 || s->step + 1 == s->cfg->run.steps)
         log0_line(LOG_INFO,
                   "sft update=%" PRId64 " loss=%.4f norm=%.3f lr=%.3g tokens=%" PRId64
                   " seconds=%.2f",
-                  number + 1, m.loss, m.grad_norm, m.learning_rate, m.tokens,
+                  s->step + 1, m.loss, m.grad_norm, m.learning_rate, m.tokens,
                   m.seconds);
-    log_progress("sft", (long)number + 1, (long)s->cfg->run.steps, NULL);
-    return rc;
+    s->updates = ++s->step;
+    s->cursor += n;
+    log_progress("sft", (long)s->step, (long)s->cfg->run.steps, NULL);
+    return 0;
 }
 
-static int train_all(struct session *s, struct fault *f)
+/* Up to the last update, or until there is a reason to stop: *why. */
+static int updates_all(struct session *s, enum stop_why *why, struct fault *f)
 {
     size_t n = (size_t)s->cfg->sft.batch;
     struct example *e = mem_new(n, sizeof *e, "a batch", f);
     struct sequence *seq = mem_new(n, sizeof *seq, "a batch", f);
     int rc = comm_agree_all(s->comm, e && seq ? 0 : f->code, f);
 
-    for (int64_t u = 0; u < s->cfg->run.steps && !rc; u++)
-        rc = update_all(s, u, e, seq, f);
+    *why = STOP_NOT;
+    while (!rc && *why == STOP_NOT && s->step < s->cfg->run.steps) {
+        double start = clock_now();
+
+        rc = update_all(s, e, seq, f);
+        if (!rc) /* or is there time for another one? */
+            *why = stop_agreed_all(s, clock_now() - start);
+    }
     log_progress_end();
     for (size_t i = 0; e && i < n; i++)
         ids_free(&e[i].ids);
     free(e);
     free(seq);
+    return rc;
+}
+
+static int stopped_all(struct session *s, enum stop_why why, int64_t resumed,
+                       const char *dir, struct fault *f)
+{
+    bool save = why != STOP_TIME || stop_may_save_all(s);
+    int rc = save ? save_all(s, f) : 0;
+
+    if (rc)
+        return rc;
+    return fault_set(f, FAULT_STOPPED,
+                     "%s: stopped %s after update %" PRId64 " of %" PRId64
+                     "%s; the same command goes on from %s",
+                     dir, stop_text(why), s->step, s->cfg->run.steps,
+                     save ? ", checkpoint saved" : ", without time to save it",
+                     save      ? "there"
+                     : resumed ? "the last checkpoint"
+                               : "the start");
+}
+
+/* Beside the merged model, in its folder's `adapter`. */
+static int save_adapter(const struct session *s, struct fault *f)
+{
+    char *dir = path_join(s->cfg->sft.out, "adapter", f);
+    int rc = dir ? model_lora_save(s->model, dir, f) : f->code;
+
+    free(dir);
+    return rc;
+}
+
+static int finish_all(struct session *s, struct fault *f)
+{
+    const struct config *c = s->cfg;
+    int rc = 0;
+
+    if (comm_rank(s->comm) == 0) {
+        rc = model_save(s->model, model_params(s->model), c->sft.out,
+                        *c->model.tokenizer ? c->model.tokenizer : c->model.path,
+                        c->sft.dtype == COMPUTE_BF16, f);
+        if (!rc && model_adapter(s->model))
+            rc = save_adapter(s, f);
+        if (!rc)
+            log0_line(LOG_INFO, "wrote %s", c->sft.out);
+    }
+    return comm_agree_all(s->comm, rc, f);
+}
+
+/* Examples of an update decide its bits, and a checkpoint says how many there were. */
+static int check_batch(const struct session *s, const char *dir, struct fault *f)
+{
+    if (s->cursor == s->step * s->cfg->sft.batch)
+        return 0;
+    return fault_set(f, FAULT_CONFIG,
+                     "%s: can't be resumed with sft.batch = %" PRId64 ": its %" PRId64
+                     " updates took %" PRId64
+                     " examples; set it back, or start anew with another run.name",
+                     dir, s->cfg->sft.batch, s->step, s->cursor);
+}
+
+static int train_all(struct session *s, const char *dir, struct fault *f)
+{
+    enum stop_why why = STOP_NOT;
+    int64_t resumed;
+    int rc = store_open_all(&s->store, s->comm, dir, f);
+
+    if (!rc)
+        rc = stop_watch_all(s, dir, f);
+    if (!rc)
+        rc = resume_all(s, dir, f);
+    if (!rc)
+        rc = check_batch(s, dir, f);
+    if (!rc)
+        rc = stop_measure_all(s, dir, f);
+    resumed = s->step;
+    if (!rc)
+        rc = updates_all(s, &why, f);
+    if (!rc && s->step < s->cfg->run.steps)
+        rc = stopped_all(s, why, resumed, dir, f);
+    else if (!rc)
+        rc = finish_all(s, f);
+    pulse_phase(PHASE_END, s->step);
+    watch_stop_all(s->watch);
+    if (!rc)
+        rc = store_discard_all(s->store, f);
+    store_close_all(s->store);
     return rc;
 }
 
@@ -127,42 +228,29 @@ static int open_all(struct session *s, struct comm *c, const struct config *cfg,
         rc = order_new(&s->order, (size_t)s->train.n, (uint64_t)cfg->run.seed,
                        cfg->data.shuffle, f);
     if (!rc)
+        rc = session_identify(s, f);
+    if (!rc)
         rc = learn_open(s, f);
+    if (!rc)
+        rc = inject_arm(cfg->debug.fault, comm_rank(c), f);
     rc = comm_agree_all(c, rc, f);
     if (!rc)
         rc = same_job_all(c, cfg, f);
     return rc ? rc : same_inputs_all(s, f);
 }
 
-/* Beside the merged model, in its folder's `adapter`. */
-static int save_adapter(const struct session *s, struct fault *f)
-{
-    char *dir = path_join(s->cfg->sft.out, "adapter", f);
-    int rc = dir ? model_lora_save(s->model, dir, f) : f->code;
-
-    free(dir);
-    return rc;
-}
-
 int train_supervised_all(struct comm *c, const struct config *cfg, struct fault *f)
 {
+    struct bytes dir = {0};
     struct session s;
     int rc = open_all(&s, c, cfg, f);
 
     if (!rc)
-        rc = train_all(&s, f);
-    if (!rc && comm_rank(c) == 0) {
-        const char *tok =
-            *cfg->model.tokenizer ? cfg->model.tokenizer : cfg->model.path;
-
-        rc = model_save(s.model, model_params(s.model), cfg->sft.out, tok,
-                        cfg->sft.dtype == COMPUTE_BF16, f);
-        if (!rc && model_adapter(s.model))
-            rc = save_adapter(&s, f);
-        if (!rc)
-            log0_line(LOG_INFO, "wrote %s", cfg->sft.out);
-    }
-    rc = comm_agree_all(c, rc, f);
+        rc = comm_agree_all(
+            c, bytes_printf(&dir, f, "%s/%s.sft", cfg->run.dir, cfg->run.name), f);
+    if (!rc)
+        rc = train_all(&s, dir.data, f);
     session_close(&s);
+    bytes_free(&dir);
     return rc;
 }

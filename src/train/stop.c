@@ -26,6 +26,17 @@ void train_request_stop(void)
     stop_flag = 1;
 }
 
+int stop_watch_all(struct session *s, const char *dir, struct fault *f)
+{
+    struct watch_config w = {
+        .dir = dir,
+        .hang_s = s->cfg->train.watchdog_s,
+        .max_hours = s->cfg->train.max_hours,
+    };
+
+    return watch_start_all(&s->watch, s->comm, &w, f);
+}
+
 bool stop_requested(void)
 {
     return stop_flag != 0;
@@ -53,9 +64,9 @@ enum stop_why stop_due(struct session *s, double more)
     return (enum stop_why)s->stop_why;
 }
 
-enum stop_why stop_agreed_all(struct session *s)
+enum stop_why stop_agreed_all(struct session *s, double more)
 {
-    double why = stop_due(s, 0);
+    double why = stop_due(s, more);
 
     comm_max_f64_all(s->comm, SCOPE_WORLD, &why, 1);
     return (enum stop_why)why;

@@ -13,13 +13,17 @@
 enum stop_why { STOP_NOT, STOP_SIGNAL, STOP_FILE, STOP_TIME };
 const char *stop_text(enum stop_why why); /* "on request" ... */
 
+/* Start the watch in the run directory: it knows of the time left, the file stop, and
+ * hangs (train.watchdog_s, train.max_hours). */
+int stop_watch_all(struct session *s, const char *dir, struct fault *f);
+
 /* A signal came to this rank. */
 bool stop_requested(void);
 /* Root: the run is to stop now, if `more` seconds of work come before the next chance;
  * anywhere else: a signal came. */
 enum stop_why stop_due(struct session *s, double more);
 /* The gravest reason of any rank, on every rank. */
-enum stop_why stop_agreed_all(struct session *s);
+enum stop_why stop_agreed_all(struct session *s, double more);
 /* Whether the time left is enough for a save.  Agreed. */
 bool stop_may_save_all(struct session *s);
 /* Before the first save its time is that of its bytes at the rate of a 16 MiB probe in

@@ -150,7 +150,7 @@ static int evaluate_into_all(struct session *s, bool initial, struct fault *f)
     if (rc)
         return rc;
     s->metrics[METRIC_T_EVAL] += e.seconds;
-    if (initial && stop_agreed_all(s) == STOP_SIGNAL) {
+    if (initial && stop_agreed_all(s, 0) == STOP_SIGNAL) {
         train_request_stop(); /* nothing is lost by dropping what comes on all ranks */
         return 0;
     }
@@ -390,7 +390,7 @@ static int loop_all(struct session *s, const char *dir, struct fault *f)
     while (!rc && !stopped && !finished(s)) {
         rc = step_all(s, &batch, &stopped, f);
         if (!rc && !stopped)
-            stopped = stop_agreed_all(s) != STOP_NOT;
+            stopped = stop_agreed_all(s, 0) != STOP_NOT;
         if (!rc && !stopped && s->cfg->run.save_every &&
             s->step % s->cfg->run.save_every == 0 && !finished(s)) {
             double start = clock_now();
@@ -401,7 +401,7 @@ static int loop_all(struct session *s, const char *dir, struct fault *f)
         }
     }
     settled_free(&batch);
-    why = stopped ? stop_agreed_all(s) : STOP_NOT;
+    why = stopped ? stop_agreed_all(s, 0) : STOP_NOT;
     save = !rc && s->step != saved && (why != STOP_TIME || stop_may_save_all(s));
     if (save)
         rc = save_all(s, f);
@@ -468,17 +468,6 @@ static void identify_reference_all(struct session *s)
     snprintf(id, sizeof s->identity.model, "%016llx%016llx", first, second);
 }
 
-static int watch_all(struct session *s, const char *dir, struct fault *f)
-{
-    struct watch_config w = {
-        .dir = dir,
-        .hang_s = s->cfg->train.watchdog_s,
-        .max_hours = s->cfg->train.max_hours,
-    };
-
-    return watch_start_all(&s->watch, s->comm, &w, f);
-}
-
 static int run_all(struct session *s, const char *dir, struct fault *f)
 {
     int rc = comm_split_all(s->comm, (int)s->cfg->ranks.learners, f);
@@ -493,7 +482,7 @@ static int run_all(struct session *s, const char *dir, struct fault *f)
         rc = store_open_all(&s->store, s->comm, dir, f);
     }
     if (!rc)
-        rc = watch_all(s, dir, f);
+        rc = stop_watch_all(s, dir, f);
     if (!rc)
         rc = resume_all(s, dir, f);
     if (!rc)
