@@ -107,7 +107,7 @@ static void strip_walk(float *state, size_t ld, const struct scan *s,
 static void strip_copied(float *state, const struct scan *s, const struct strip *w,
                          int vecs)
 {
-    size_t ld = (size_t)(vecs * LANES), bytes = row_at(w->cols, sizeof *state);
+    size_t ld = (size_t)vecs * LANES, bytes = row_at(w->cols, sizeof *state);
 
     for (int i = 0; i < s->h->key_dim; i++) {
         float *to = s->block + (size_t)i * ld;

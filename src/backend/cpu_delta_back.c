@@ -109,7 +109,7 @@ static inline __attribute__((always_inline)) void forth(float *to, const float *
     vec v[VECS];
 
     load_cols(v, b->v + col_at(b, w, t, b->stride), w->cols, vecs);
-    cpu_delta_step(to, from, (size_t)(vecs * LANES), &r, v, NULL, vecs);
+    cpu_delta_step(to, from, (size_t)vecs * LANES, &r, v, NULL, vecs);
     for (int c = 0; e && c < vecs; c++)
         vec_store(e + c * LANES, v[c]);
 }
@@ -127,7 +127,7 @@ static inline __attribute__((always_inline)) void back_first(const struct back *
 {
     for (int i = 0; i < r->dim; i++) {
         vec q = vec_fill(r->q[i]), k = vec_fill(r->k[i]), part = {0.0f};
-        float *ds = b->ds + (size_t)i * (size_t)(vecs * LANES);
+        float *ds = b->ds + (size_t)i * (size_t)vecs * LANES;
 
         for (int c = 0; c < vecs; c++) {
             vec d = vec_fma(q, x->d_o[c], vec_load(ds + c * LANES));
@@ -141,15 +141,13 @@ static inline __attribute__((always_inline)) void back_first(const struct back *
 }
 
 /* The rest of ds, for LANES rows of the state from i on: lanes of dq and dk to be
- * summed up, and of ddecay. */
-static inline __attribute__((always_inline)) vec
-back_second(vec *dq, vec *dk, const float *from, const struct back *b,
+ * summed up, and of ddecay, which is added to. */
+static inline __attribute__((always_inline)) void
+back_second(vec *dq, vec *dk, vec *decay, const float *from, const struct back *b,
             const struct delta_row *r, const struct cols *x, int i, int vecs)
 {
-    vec decay = {0.0f};
-
     for (int l = 0; l < LANES; l++) {
-        size_t at = (size_t)(i + l) * (size_t)(vecs * LANES);
+        size_t at = (size_t)(i + l) * (size_t)vecs * LANES;
         vec k, along = {0.0f};
 
         dq[l] = dk[l] = (vec){0.0f};
@@ -160,7 +158,7 @@ back_second(vec *dq, vec *dk, const float *from, const struct back *b,
             vec s = vec_load(from + at + c * LANES);
             vec d = vec_fma(k, x->dv[c], vec_load(b->ds + at + c * LANES));
 
-            decay = vec_fma(d, s, decay);
+            decay[c] = vec_fma(d, s, decay[c]);
             dq[l] = vec_fma(s, x->d_o[c], dq[l]);
             along = vec_fma(s, x->dv[c], along);
             vec_store(b->ds + at + c * LANES, r->decay * d);
@@ -168,7 +166,6 @@ back_second(vec *dq, vec *dk, const float *from, const struct back *b,
         dk[l] =
             vec_fma(vec_fill(-r->decay), along, vec_load(b->part + (i + l) * LANES));
     }
-    return decay;
 }
 
 /* x[i] += y for n values. */
@@ -188,7 +185,7 @@ back(const float *from, const float *e, const struct back *b, const struct strip
     int row = w->first + t, key_head = w->head / (h->value_heads / h->key_heads);
     size_t key = row_at(row, b->stride) + row_at(key_head, h->key_dim);
     size_t gate = row_at(row, h->value_heads) + (size_t)w->head;
-    vec du[VECS] = {0}, dbeta = {0.0f}, along = {0.0f}, ddecay = {0.0f};
+    vec du[VECS] = {0}, ddecay[VECS] = {0}, dbeta = {0.0f}, along = {0.0f};
     struct cols x;
     float uo;
 
@@ -210,14 +207,16 @@ back(const float *from, const float *e, const struct back *b, const struct strip
         int n = r.dim - i;
         vec dq[LANES], dk[LANES];
 
-        ddecay += back_second(dq, dk, from, b, &r, &x, i, vecs);
+        back_second(dq, dk, ddecay, from, b, &r, &x, i, vecs);
         add_some(
             b->dq + key + i,
             vec_fma(vec_fill(r.decay), vec_sums(dq), uo * vec_load_some(r.k + i, n)),
             n);
         add_some(b->dk + key + i, vec_sums(dk), n);
     }
-    b->ddecay[gate] += vec_sum(ddecay);
+    for (int c = 1; c < vecs; c++)
+        ddecay[0] += ddecay[c];
+    b->ddecay[gate] += vec_sum(ddecay[0]);
     b->dbeta[gate] += vec_sum(dbeta);
 }
 

@@ -316,24 +316,26 @@ static void scan_back(struct back *b, struct step *s, const struct inputs *in,
     }
 }
 
-/* Work space for sequences of up to `longest` rows; one allocation, at b->states. */
-static int back_new(struct back *b, const struct delta_heads *h, int longest,
-                    struct fault *f)
+/* Work space for sequences of up to `longest` rows, laid out in *b; NULL with
+ * FAULT_SYSTEM. */
+static double *back_new(struct back *b, const struct delta_heads *h, int longest,
+                        struct fault *f)
 {
     size_t size = row_at(h->key_dim, h->value_dim), all = 0;
+    double *work;
 
-    if (!size_mul((size_t)longest + 2, size, &all))
-        all = SIZE_MAX;
-    if (!size_add(all, (size_t)h->value_dim + 2 * (size_t)h->key_dim, &all))
-        all = SIZE_MAX;
-    b->states = mem_new(all, sizeof(double), "states of the delta rule", f);
-    if (!b->states)
-        return f->code;
-    b->ds = b->states + ((size_t)longest + 1) * size;
+    if (!size_mul((size_t)longest + 2, size, &all) ||
+        !size_add(all, (size_t)h->value_dim + 2 * (size_t)h->key_dim, &all))
+        all = SIZE_MAX; /* more than there can be */
+    work = mem_new(all, sizeof *work, "states of the delta rule", f);
+    if (!work)
+        return NULL;
+    b->states = work;
+    b->ds = work + ((size_t)longest + 1) * size;
     b->du = b->ds + size;
     b->q = b->du + h->value_dim;
     b->k = b->q + h->key_dim;
-    return 0;
+    return work;
 }
 
 int ref_delta_back(float *dq, float *dk, float *dv, float *ddecay, float *dbeta,
@@ -345,6 +347,7 @@ int ref_delta_back(float *dq, float *dk, float *dv, float *ddecay, float *dbeta,
     struct inputs in = {q, k, v, decay, beta, stride, h};
     struct back b = {dq, dk, dv, ddecay, dbeta, d_o, NULL, NULL, NULL, NULL, NULL};
     struct step s;
+    double *work;
     int longest = 0;
 
     (void)scratch;
@@ -358,13 +361,13 @@ int ref_delta_back(float *dq, float *dk, float *dv, float *ddecay, float *dbeta,
     }
     if (step_new(&s, h, f))
         return f->code;
-    if (!back_new(&b, h, longest, f))
-        for (int i = 0, n; i < r->rows; i += n) {
-            n = run_of(r, i);
-            for (int head = 0; head < h->value_heads; head++)
-                scan_back(&b, &s, &in, i, n, head);
-        }
+    work = back_new(&b, h, longest, f);
+    for (int i = 0, n; work && i < r->rows; i += n) {
+        n = run_of(r, i);
+        for (int head = 0; head < h->value_heads; head++)
+            scan_back(&b, &s, &in, i, n, head);
+    }
     free(s.q);
-    free(b.states);
-    return b.states ? 0 : f->code;
+    free(work);
+    return work ? 0 : f->code;
 }
