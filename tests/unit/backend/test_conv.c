@@ -184,5 +184,26 @@ static void inv4_rows_do_not_depend_on_the_cut(void)
     }
 }
 
+/* Two sequences in the same slot, one after the other in a call. */
+static void a_slot_starts_again_at_position_0(void)
+{
+    struct sequences s = sequences_new((int[]){5, 6, 0}), same = s;
+
+    memset(same.slot, 0, sizeof same.slot);
+    EACH(b)
+    {
+        struct conv_case want = case_new(&s, 20, 4), got = case_new(&s, 20, 4);
+
+        case_run(b, &want, &s);
+        case_run(b, &got, &same);
+        CHECK(!memcmp(got.y, want.y, want.n * sizeof *want.y));
+        CHECK(!memcmp(got.dx, want.dx, want.n * sizeof *want.dx));
+        CHECK(!memcmp(got.dw, want.dw, want.taps * sizeof *want.dw));
+        case_free(&want);
+        case_free(&got);
+    }
+}
+
 CASES(CASE(convolution_by_hand), CASE(convolution_agrees_with_ref),
-      CASE(gradients_are_the_differences), CASE(inv4_rows_do_not_depend_on_the_cut));
+      CASE(gradients_are_the_differences), CASE(inv4_rows_do_not_depend_on_the_cut),
+      CASE(a_slot_starts_again_at_position_0));

@@ -15,7 +15,7 @@ static void gates_by_hand(void)
 {
     EACH(b)
     {
-        float a[] = {0, 0, 1, -200, 0, 25}, z[] = {0, 1, -100, 100, 0, -1};
+        float a[] = {0, 0, 1, -200, 100, 25}, z[] = {0, 1, -100, 100, 0, -1};
         float a_log[] = {logf(3), 0}, dt[] = {0, 0}, decay[6], beta[6], da[6], db[6];
         float one[] = {1, 1, 1, 1, 1, 1}, dlog[] = {10, 20}, dbias[] = {30, 40};
         const double l = log(2);
@@ -39,10 +39,15 @@ static void gates_by_hand(void)
         CHECK_NEAR((double)dlog[0], 10 - 3 * 0.125 * l, 2e-6);
         CHECK_NEAR((double)dlog[1], 20 - 0.5 * l, 2e-6);
         CHECK_NEAR((double)dbias[1], 40 - 0.25, 4e-6);
-        CHECK_OK(b->delta_gates_back(da, db, NULL, NULL, one, one, a, z, a_log, dt, 3,
+        CHECK_OK(b->delta_gates_back(da, db, dlog, NULL, one, one, a, z, a_log, dt, 3,
+                                     2, &f),
+                 &f);
+        CHECK(isfinite(dlog[0]));
+        CHECK_OK(b->delta_gates_back(da, db, NULL, dbias, one, one, a, z, a_log, dt, 3,
                                      2, &f),
                  &f);
         CHECK_NEAR((double)da[3], 0, 1e-30);
+        CHECK_NEAR((double)da[4], 0, 1e-30); /* e^100 is no number of f32 */
         CHECK_NEAR((double)da[5], -exp(-25), 1e-17);
     }
 }
@@ -295,6 +300,33 @@ static void inv4_rows_do_not_depend_on_the_cut(void)
     }
 }
 
+/* A slot that is given to the next sequence within a call, as by a caller who numbers
+ * all sequences alike: the same bits, forward and backward. */
+static void a_slot_starts_again_at_position_0(void)
+{
+    struct sequences s = sequences_new((int[]){7, 9, 0}), same = s;
+    struct delta_heads h = {1, 2, 20, 24};
+
+    memset(same.slot, 0, sizeof same.slot);
+    EACH(b)
+    {
+        struct delta_case want = case_new(&s, h), got = case_new(&s, h);
+        struct scan_rows apart = training_rows(&s), one = training_rows(&same);
+
+        case_forward(b, &want, &apart, want.state);
+        case_back(b, &want, &apart);
+        case_forward(b, &got, &one, got.state);
+        case_back(b, &got, &one);
+        CHECK(!memcmp(got.o, want.o, want.out * sizeof *want.o));
+        CHECK(!memcmp(got.dqkv, want.dqkv, want.n * sizeof *want.dqkv));
+        CHECK(!memcmp(got.ddecay, want.ddecay, want.gates * sizeof *want.ddecay));
+        CHECK(!memcmp(got.state, want.state + 2 * 20 * 24,
+                      sizeof(float) * 2 * 20 * 24)); /* the second sequence's */
+        case_free(&want);
+        case_free(&got);
+    }
+}
+
 /* The gradient of a sequence does not depend on those beside it. */
 static void gradients_do_not_depend_on_company(void)
 {
@@ -427,4 +459,5 @@ static void a_layer_matches_transformers(void)
 
 CASES(CASE(gates_by_hand), CASE(a_memory_by_hand), CASE(the_rule_agrees_with_ref),
       CASE(gradients_are_the_differences), CASE(inv4_rows_do_not_depend_on_the_cut),
-      CASE(gradients_do_not_depend_on_company), CASE(a_layer_matches_transformers));
+      CASE(a_slot_starts_again_at_position_0), CASE(gradients_do_not_depend_on_company),
+      CASE(a_layer_matches_transformers));
