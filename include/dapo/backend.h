@@ -28,6 +28,9 @@ struct weight; /* a dense matrix [out][in] in compute form; the backend's own */
 struct kv_map {
     int page, stride;
     const int *first; /* host memory, [sequences][stride] */
+    /* Where linear attention keeps what it remembers of each sequence: host memory,
+     * [sequences]; NULL: state s for sequence s.  No op of this table reads it. */
+    const int *state;
 };
 
 /* One query row: sequence and position; it sees keys 0..pos of its sequence. */

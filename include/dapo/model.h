@@ -1,7 +1,11 @@
 /* model.h - a decoder-only transformer from a Hugging Face directory.
  *
  * Architectures: Qwen2/Qwen2.5 (biases on q, k, v), Qwen3 (RMSNorm of q and k per head
- * before RoPE), Llama.  Every hyperparameter is read from config.json; a missing or
+ * before RoPE), Llama, and the text part of Qwen3.5: most layers are Gated DeltaNet
+ * (linear attention, Yang et al. 2024, arXiv:2412.06464), the others softmax attention
+ * with a gate on its output and RoPE on the first values of each head; RMSNorms are
+ * zero-centred.  Its three-axis RoPE is plain RoPE for text, whose positions are the
+ * same on all axes.  Every hyperparameter is read from config.json; a missing or
  * unsupported one is FAULT_DATA.  Files are untrusted: every length, offset, shape and
  * count is checked before use.
  *
@@ -21,9 +25,9 @@
 #include "dapo/backend.h"
 #include "dapo/fault.h"
 
-enum arch { ARCH_QWEN2, ARCH_QWEN3, ARCH_LLAMA };
+enum arch { ARCH_QWEN2, ARCH_QWEN3, ARCH_LLAMA, ARCH_QWEN35 };
 
-/* How RoPE's frequencies theta^(-2i/head_dim) are stretched to longer sequences. */
+/* How RoPE's frequencies theta^(-2i/rotary) are stretched to longer sequences. */
 enum rope_kind {
     ROPE_PLAIN,
     ROPE_LINEAR, /* Chen et al. 2023: all divided by `factor` */
@@ -42,6 +46,7 @@ struct rope_scaling {
 };
 
 #define MODEL_STOPS 16
+#define MODEL_LAYERS 4096
 
 struct model_config {
     enum arch arch;
@@ -49,24 +54,47 @@ struct model_config {
     int dim;   /* hidden_size */
     int layers;
     int heads, kv_heads, head_dim;
+    int rotary;       /* leading values of a head that RoPE turns; 0 = all */
     int ffn;          /* intermediate_size */
     int max_position; /* max_position_embeddings */
     float norm_eps;
     double rope_theta;
     struct rope_scaling rope;
     float rope_mscale; /* derived: factor on cos and sin; 1 but for yarn */
-    float *inv_freq;   /* derived: [head_dim / 2]; see model_config_derive */
+    float *inv_freq;   /* derived: [rotary / 2]; see model_config_derive */
     bool tied;         /* lm_head is the embedding */
     bool qkv_bias, out_bias, mlp_bias, qk_norm;
+    bool gated;   /* q_proj gives [heads][query, gate]; o sigmoid(gate) enters o_proj */
+    bool centred; /* norms of layers, q, k and the last one multiply by 1 + weight */
+    bool nested;  /* config.json describes other parts (vision), which are left out */
+    /* Layers of linear attention, one bit each; the widths below are theirs. */
+    uint64_t linear[MODEL_LAYERS / 64];
+    struct delta_heads delta;
+    int kernel; /* linear_conv_kernel_dim: inputs that the convolution sees */
     int n_stop; /* all ids of generation_config.json and config.json */
     int stop[MODEL_STOPS];
 };
+
+static inline bool model_is_linear(const struct model_config *c, int layer)
+{
+    return c->linear[layer / 64] >> layer % 64 & 1;
+}
+
+static inline void model_set_linear(struct model_config *c, int layer)
+{
+    c->linear[layer / 64] |= (uint64_t)1 << layer % 64;
+}
+
+/* Layers of linear attention. */
+int model_n_linear(const struct model_config *c);
 
 /* One named tensor of the flat array. */
 struct model_tensor {
     char name[96];  /* the Hugging Face name */
     int rows, cols; /* a vector has rows = 1 */
     bool vector;    /* 1-D in the file */
+    bool conv;      /* [rows][1][cols] in the file; no matrix of a dense product */
+    bool centred;   /* a norm that multiplies by 1 + its values */
     size_t first;   /* offset in values */
 };
 
@@ -75,7 +103,8 @@ struct model; /* opaque */
 /* Read config.json (and generation_config.json where present) only. */
 int model_config_read(struct model_config *out, const char *dir, struct fault *f);
 /* Check a configuration made by hand (FAULT_DATA names the wrong field) and compute
- * inv_freq and rope_mscale from the other fields; again is allowed. */
+ * inv_freq and rope_mscale from the other fields (and rotary where it is 0); again is
+ * allowed. */
 int model_config_derive(struct model_config *c, struct fault *f);
 /* Frees inv_freq. */
 void model_config_free(struct model_config *c);
@@ -115,6 +144,14 @@ const struct model_tensor *model_tensors(const struct model *m, int *n);
 /* Values in the tensor table of a configuration, without its weights (dapo plan); those
  * of the whole model, adapter or not. */
 size_t model_count(const struct model_config *c);
+
+/* Bytes of activations, without weights and caches (dapo plan).  model_step_bytes: of
+ * one model_step; SIZE_MAX if more than can be addressed. */
+size_t model_step_bytes(const struct model_config *c, int rows, int n_out);
+/* Of a model_forward of `rows` tokens and its backward on backend `be`, the head's
+ * logits not counted, where the longest sequence has `longest`.  0 or FAULT_SYSTEM. */
+int model_train_bytes(size_t *out, const struct model_config *c,
+                      const struct backend *be, int rows, int longest, struct fault *f);
 
 /* Write config.json (the source directory's, dtype amended), generation_config.json,
  * tokenizer files (copied from `tokenizer_dir`, if not NULL, where present) and
@@ -214,14 +251,20 @@ int model_backward(struct model *m, struct fault *f);
 float *model_grad(struct model *m, struct fault *f);
 int model_grad_zero(struct model *m, struct fault *f);
 
-/* -- generation: KV cache in pages ------------------------------------------------- */
+/* -- generation: KV cache in pages, states -------------------------------------------
+ */
 
-struct kv; /* opaque: keys and values of all layers, [pages * KV_PAGE] rows each */
+/* Opaque: what generation remembers.  Keys and values of the layers of softmax
+ * attention, [pages * KV_PAGE] rows each; and for the layers of linear attention
+ * `states` times the state S of the delta rule and the convolution's last inputs. */
+struct kv;
 #define KV_PAGE 16
 
-int kv_new(struct kv **out, const struct model *m, int pages, struct fault *f);
+/* `states` counts only for a model with linear attention: want 1 or more of it. */
+int kv_new(struct kv **out, const struct model *m, int pages, int states,
+           struct fault *f);
 void kv_free(struct kv *kv);
-size_t kv_bytes(const struct model_config *c, int pages);
+size_t kv_bytes(const struct model_config *c, int pages, int states);
 
 /* One forward over any mix of rows of any sequences (prefill chunks and single decoded
  * tokens alike).  Row i is token ids[i] at position r->pos[i] of sequence r->seq[i];
@@ -229,12 +272,19 @@ size_t kv_bytes(const struct model_config *c, int pages);
  * row attends, so the rows of a prefill chunk see each other.  Then logits
  * [n_out][vocab] after rows out[0..n_out-1] go to *logits, owned by the model and valid
  * until the next call.  n_out may be 0.  A position behind the map or the cache, or not
- * under max_position, is a fault, as is an id not in [0, real vocab). */
+ * under max_position, is a fault, as is an id not in [0, real vocab).
+ *
+ * With linear attention a sequence's rows come in rising position without a gap, in
+ * this call and from one to the next; position 0 starts anew.  Another position than
+ * that behind the state's last row is FAULT_BUG. */
 int model_step(struct model *m, struct kv *kv, const int *ids,
                const struct attend_rows *r, const int *out, int n_out, float **logits,
                struct fault *f);
 /* Copy the first `rows` rows of page `src` to page `dst` (all layers): a member's own
  * copy of its prompt's last, partly filled page. */
 int kv_copy(struct kv *kv, int dst, int src, int rows, struct fault *f);
+/* Copy state `src` to `dst` (all layers): what a member starts from behind its prompt.
+ */
+int kv_copy_state(struct kv *kv, int dst, int src, struct fault *f);
 
 #endif

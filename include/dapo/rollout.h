@@ -3,7 +3,8 @@
  * One generator is one replica.  Its work is cut into slices: a bounded run of decode
  * iterations, each one forward over the tokens of all busy slots (and a bounded number
  * of prompt tokens being prefilled).  A group's prompt is prefilled once, its pages are
- * shared by the members.  Between slices the caller submits, cancels and collects.
+ * shared by the members; what linear attention remembers of it each member copies.
+ * Between slices the caller submits, cancels and collects.
  *
  * On the CPU backend a completion's ids and log-probs are the same bits whatever else
  * is in the batch (invariant 4); draws are keyed by (seed, use, step, candidate,
@@ -12,8 +13,8 @@
  * numbers are below 2^32.
  *
  * Members get slots in order of submission, then of member number; nobody overtakes.  A
- * member starts when a slot and every page it can ever need are free, so it is never
- * preempted and generation can't lock up.  A slice allocates nothing but the
+ * member starts when a slot, a state and every page it can ever need are free, so it is
+ * never preempted and generation can't lock up.  A slice allocates nothing but the
  * completions' own tokens.
  */
 #ifndef DAPO_ROLLOUT_H
@@ -52,6 +53,9 @@ void rollout_free(struct rollout *r);
 /* The pages rollout_new allocates for `c` (for kv_bytes): kv_pages, at most what the
  * slots can use.  `c` must be one that rollout_new accepts. */
 int rollout_pages(const struct rollout_config *c);
+/* The states of linear attention it allocates: one for each slot, and some for prompts
+ * whose members wait (an eighth, and one more); 0 for a model without. */
+int rollout_states(const struct rollout_config *c, const struct model_config *m);
 
 /* Start a step: frees every group still held; draws are keyed by `step` from here on.
  */

@@ -189,29 +189,48 @@ static void show_rope(const struct model_config *c)
 {
     static const char *const kinds[] = {"plain", "linear", "llama3", "yarn"};
 
+    char part[48] = "";
+
+    if (c->rotary < c->head_dim)
+        snprintf(part, sizeof part, ", %d values of a head", c->rotary);
     if (c->rope.kind == ROPE_PLAIN)
-        show_line("rope", "theta %g", c->rope_theta);
+        show_line("rope", "theta %g%s", c->rope_theta, part);
     else
-        show_line("rope", "theta %g, %s by %g", c->rope_theta, kinds[c->rope.kind],
-                  c->rope.factor);
+        show_line("rope", "theta %g, %s by %g%s", c->rope_theta, kinds[c->rope.kind],
+                  c->rope.factor, part);
+}
+
+/* Layers of linear attention, where there are any. */
+static void show_linear(const struct model_config *c)
+{
+    const struct delta_heads *d = &c->delta;
+
+    if (model_n_linear(c) == 0)
+        return;
+    show_line("linear attention", "%d of the layers, convolution over %d",
+              model_n_linear(c), c->kernel);
+    show_line("linear heads", "%d of %d values, %d of %d for keys and queries",
+              d->value_heads, d->value_dim, d->key_heads, d->key_dim);
 }
 
 int show_model(const char *dir, struct fault *f)
 {
-    static const char *const archs[] = {"qwen2", "qwen3", "llama"};
+    static const char *const archs[] = {"qwen2", "qwen3", "llama", "qwen3_5_text"};
     struct model_config c;
     int rc = model_config_read(&c, dir, f);
 
     if (rc)
         return rc;
     show_line("kind", "model directory");
-    show_line("architecture", "%s", archs[c.arch]);
+    show_line("architecture", "%s%s", archs[c.arch],
+              c.nested ? ", of a model with vision, which is left out" : "");
     show_line("parameters", "%zu", model_count(&c));
     show_line("vocabulary", "%d rows, head %s", c.vocab, c.tied ? "tied" : "untied");
     show_line("hidden size", "%d", c.dim);
     show_line("layers", "%d", c.layers);
     show_line("heads", "%d of %d values, %d for keys and values", c.heads, c.head_dim,
               c.kv_heads);
+    show_linear(&c);
     show_line("intermediate size", "%d", c.ffn);
     show_line("positions", "%d", c.max_position);
     show_line("biases", "qkv %s, out %s, mlp %s", c.qkv_bias ? "yes" : "no",

@@ -12,6 +12,7 @@
 
 #include "model/fields.h"
 #include "model/impl.h"
+#include "model/qwen35.h"
 
 enum { MOST_CONFIG = 16 << 20 }; /* bytes of a configuration file */
 
@@ -24,6 +25,7 @@ static const struct arch_row {
     [ARCH_QWEN2] = {"qwen2", "Qwen2ForCausalLM"},
     [ARCH_QWEN3] = {"qwen3", "Qwen3ForCausalLM"},
     [ARCH_LLAMA] = {"llama", "LlamaForCausalLM"},
+    [ARCH_QWEN35] = {"qwen3_5_text", "Qwen3_5ForCausalLM"},
 };
 enum { N_ARCH = sizeof arch_rows / sizeof arch_rows[0] };
 
@@ -39,8 +41,8 @@ static int read_arch(const struct source *s, struct model_config *c)
         i++;
     if (i == N_ARCH)
         return fault_set(s->f, FAULT_DATA,
-                         "%s: model_type \"%.60s\" is not supported; qwen2, qwen3 and "
-                         "llama are",
+                         "%s: model_type \"%.60s\" is not supported; qwen2, qwen3, "
+                         "llama, qwen3_5 and qwen3_5_text are",
                          s->path, type);
     name = json_string_value(json_array_get(list, 0));
     if (list &&
@@ -52,14 +54,33 @@ static int read_arch(const struct source *s, struct model_config *c)
     return 0;
 }
 
-/* What would silently give other numbers than the model's authors had. */
-static int refuse_unsupported(const struct source *s)
+/* Models without linear attention name one kind only. */
+static int refuse_kinds(const struct source *s)
 {
     const json_t *types = field_find(s, "layer_types"), *v;
-    const char *act, *kind;
+    size_t i;
+
+    if (types && !json_is_array(types))
+        return fault_set(s->f, FAULT_DATA, "%s: layer_types is not a list", s->path);
+    json_array_foreach(types, i, v)
+    {
+        const char *kind = json_string_value(v);
+
+        if (!kind || strcmp(kind, "full_attention") != 0)
+            return fault_set(s->f, FAULT_DATA,
+                             "%s: layer_types[%zu] is not \"full_attention\", the only "
+                             "supported kind",
+                             s->path, i);
+    }
+    return 0;
+}
+
+/* What would silently give other numbers than the model's authors had. */
+static int refuse_unsupported(const struct source *s, const struct model_config *c)
+{
+    const char *act;
     bool sliding;
     double dropout, part;
-    size_t i;
 
     if (field_find(s, "quantization_config"))
         return fault_set(
@@ -80,23 +101,12 @@ static int refuse_unsupported(const struct source *s)
         return fault_set(s->f, FAULT_DATA,
                          "%s: sliding windows (use_sliding_window) are not supported",
                          s->path);
-    if (dropout != 0 || part != 1)
+    if (dropout != 0 || (part != 1 && c->arch != ARCH_QWEN35))
         return fault_set(s->f, FAULT_DATA,
                          "%s: attention_dropout %g or partial_rotary_factor %g is not "
                          "supported; 0 and 1 are",
                          s->path, dropout, part);
-    if (types && !json_is_array(types))
-        return fault_set(s->f, FAULT_DATA, "%s: layer_types is not a list", s->path);
-    json_array_foreach(types, i, v)
-    {
-        kind = json_string_value(v);
-        if (!kind || strcmp(kind, "full_attention") != 0)
-            return fault_set(s->f, FAULT_DATA,
-                             "%s: layer_types[%zu] is not \"full_attention\", the only "
-                             "supported kind",
-                             s->path, i);
-    }
-    return 0;
+    return c->arch == ARCH_QWEN35 ? 0 : refuse_kinds(s);
 }
 
 static int read_switches(const struct source *s, struct model_config *c)
@@ -109,7 +119,10 @@ static int read_switches(const struct source *s, struct model_config *c)
         return s->f->code;
     c->qkv_bias = bias || c->arch == ARCH_QWEN2;
     c->out_bias = bias;
-    c->qk_norm = c->arch == ARCH_QWEN3;
+    c->qk_norm = c->arch == ARCH_QWEN3 || c->arch == ARCH_QWEN35;
+    if (c->arch == ARCH_QWEN35 && bias)
+        return fault_set(s->f, FAULT_DATA, "%s: attention_bias is not supported for %s",
+                         s->path, arch_rows[c->arch].type);
     if (c->arch == ARCH_QWEN2 && bias)
         return fault_set(
             s->f, FAULT_DATA,
@@ -139,7 +152,7 @@ static int read_widths(const struct source *s, struct model_config *c)
         /* The first Llama models say nothing: as many as heads. */
         field_int(s, "num_key_value_heads", c->arch == ARCH_LLAMA ? c->heads : -1,
                   &c->kv_heads) ||
-        field_int(s, "head_dim", c->arch == ARCH_QWEN3 ? -1 : 0, &c->head_dim))
+        field_int(s, "head_dim", c->qk_norm ? -1 : 0, &c->head_dim))
         return s->f->code;
     c->norm_eps = (float)eps;
     if (c->head_dim > 0)
@@ -204,7 +217,7 @@ static int read_scaling(const struct source *s, struct model_config *c)
     if (field_text(s, field_find(s, "rope_type") ? "rope_type" : "type", &kind) ||
         field_real(s, "partial_rotary_factor", 1, &part))
         return s->f->code;
-    if (part != 1)
+    if (part != 1 && c->arch != ARCH_QWEN35)
         return fault_set(s->f, FAULT_DATA, "%s: partial_rotary_factor is not supported",
                          s->path);
     if (!strcmp(kind, "default"))
@@ -225,6 +238,28 @@ static int read_scaling(const struct source *s, struct model_config *c)
     return 0;
 }
 
+/* int(head_dim * partial_rotary_factor), as Hugging Face has it; a quarter if nothing
+ * is said. */
+static int read_rotary(const struct source *s, const struct source *rope,
+                       struct model_config *c)
+{
+    double part;
+
+    if (field_real(s, "partial_rotary_factor", 0.25, &part) ||
+        (rope->root && field_real(rope, "partial_rotary_factor", part, &part)))
+        return s->f->code;
+    if (!(part > 0) || part > 1)
+        return fault_set(s->f, FAULT_DATA,
+                         "%s: partial_rotary_factor is %g; want over 0, at most 1",
+                         s->path, part);
+    c->rotary = (int)(c->head_dim * part);
+    if (c->rotary > 0)
+        return 0;
+    return fault_set(s->f, FAULT_DATA,
+                     "%s: partial_rotary_factor %g leaves RoPE nothing of head_dim %d",
+                     s->path, part, c->head_dim);
+}
+
 static int read_rope(const struct source *s, struct model_config *c)
 {
     const json_t *both = field_find(s, "rope_parameters"),
@@ -232,7 +267,8 @@ static int read_rope(const struct source *s, struct model_config *c)
     struct source in = {s->path, both ? both : old, s->f};
     const struct source *theta = both && field_find(&in, "rope_theta") ? &in : s;
 
-    if (field_real(theta, "rope_theta", NAN, &c->rope_theta))
+    if (field_real(theta, "rope_theta", NAN, &c->rope_theta) ||
+        (c->arch == ARCH_QWEN35 && read_rotary(s, &in, c)))
         return s->f->code;
     return in.root ? read_scaling(&in, c) : 0;
 }
@@ -306,8 +342,9 @@ int config_from_json(struct model_config *out, const json_t *config, const char 
     *out = (struct model_config){0};
     snprintf(path, sizeof path, "%.280s/config.json", dir);
     snprintf(more, sizeof more, "%.270s/generation_config.json", dir);
-    if (read_arch(&s, out) || refuse_unsupported(&s) || read_switches(&s, out) ||
-        read_widths(&s, out) || read_rope(&s, out))
+    if (read_arch(&s, out) || refuse_unsupported(&s, out) || read_switches(&s, out) ||
+        read_widths(&s, out) || read_rope(&s, out) ||
+        (out->arch == ARCH_QWEN35 && qwen35_read(&s, out)))
         return f->code;
     if (model_config_derive(out, &inner))
         fault_set(f, (enum fault_code)inner.code, "%s: %s", path, inner.text);
@@ -318,8 +355,8 @@ int config_from_json(struct model_config *out, const json_t *config, const char 
     return 0;
 }
 
-int config_files_read(json_t **config, json_t **generation, const char *dir,
-                      struct fault *f)
+int config_files_read(json_t **config, json_t **generation, bool *nested,
+                      const char *dir, struct fault *f)
 {
     char *path = path_join(dir, "config.json", f);
     char *more = path_join(dir, "generation_config.json", f);
@@ -328,6 +365,8 @@ int config_files_read(json_t **config, json_t **generation, const char *dir,
     *config = *generation = NULL;
     if (!rc)
         rc = json_object_read(config, path, MOST_CONFIG, f);
+    if (!rc)
+        rc = qwen35_flatten(config, nested, path, f);
     if (!rc && access(more, F_OK) == 0)
         rc = json_object_read(generation, more, MOST_CONFIG, f);
     if (rc) {
@@ -342,12 +381,14 @@ int config_files_read(json_t **config, json_t **generation, const char *dir,
 int model_config_read(struct model_config *out, const char *dir, struct fault *f)
 {
     json_t *config, *generation;
+    bool nested;
     int rc;
 
     *out = (struct model_config){0};
-    if (config_files_read(&config, &generation, dir, f))
+    if (config_files_read(&config, &generation, &nested, dir, f))
         return f->code;
     rc = config_from_json(out, config, dir, generation, f);
+    out->nested = nested;
     json_decref(config);
     json_decref(generation);
     return rc;
@@ -400,6 +441,29 @@ static json_t *stops_to_json(const struct model_config *c)
     return list;
 }
 
+/* The factor that read_rotary turns into c->rotary again. */
+static double rotary_part(const struct model_config *c)
+{
+    double part = (double)c->rotary / c->head_dim;
+
+    return (int)(c->head_dim * part) == c->rotary ? part : nextafter(part, 2);
+}
+
+/* What only Qwen3.5 has: RoPE under its newer name, kinds of layers, widths. */
+static int add_qwen35(json_t *o, const struct model_config *c)
+{
+    json_t *rope = rope_to_json(c);
+
+    if (json_is_null(rope))
+        rope = json_pack("{s:s}", "rope_type", "default");
+    json_object_del(o, "rope_scaling");
+    json_object_del(o, "rope_theta");
+    return json_object_set_new(rope, "rope_theta", json_real(c->rope_theta)) |
+           json_object_set_new(rope, "partial_rotary_factor",
+                               json_real(rotary_part(c))) |
+           json_object_set_new(o, "rope_parameters", rope) | qwen35_write(o, c);
+}
+
 json_t *config_to_json(const struct model_config *c, struct fault *f)
 {
     const struct arch_row *a = &arch_rows[c->arch];
@@ -419,8 +483,10 @@ json_t *config_to_json(const struct model_config *c, struct fault *f)
         bad = json_object_set_new(o, "attention_bias", json_boolean(c->out_bias));
     if (!bad && c->arch == ARCH_LLAMA)
         bad = json_object_set_new(o, "mlp_bias", json_boolean(c->mlp_bias));
-    if (!bad && c->arch != ARCH_LLAMA)
+    if (!bad && c->arch != ARCH_LLAMA && c->arch != ARCH_QWEN35)
         bad = json_object_set_new(o, "use_sliding_window", json_false());
+    if (!bad && c->arch == ARCH_QWEN35)
+        bad = add_qwen35(o, c);
     if (!bad)
         return o;
     json_decref(o);

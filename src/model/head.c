@@ -71,7 +71,7 @@ static int chunk_back(struct chunk *k, struct fault *f)
          m->be->linear_dw(grad_of(m, m->table.head), k->logits, k->h, w, k->n, f)) ||
         m->be->linear_dx(k->dh, k->logits, w, k->n, 0, f) ||
         /* h is free now: it takes the gradient of the norm's input */
-        m->be->rmsnorm_back(k->h, grad_of(m, norm), k->dh, k->x, param_of(m, norm),
+        m->be->rmsnorm_back(k->h, grad_of(m, norm), k->dh, k->x, norm_of(m, norm),
                             k->rstd, k->n, dim, 0, f) ||
         m->be->scatter(m->train.dx, k->h, k->at, k->n, dim, 1, f))
         return f->code;

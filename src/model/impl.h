@@ -7,7 +7,7 @@
 #include "dapo/mem.h"
 #include "dapo/model.h"
 
-/* The tensors of one layer.  A bias follows its matrix. */
+/* The tensors of one layer.  A bias follows its matrix, where it may have one. */
 enum slot {
     NORM1,
     Q,
@@ -27,6 +27,17 @@ enum slot {
     UP_BIAS,
     DOWN,
     DOWN_BIAS,
+    LAST_BIAS = DOWN_BIAS, /* matrices behind it have none */
+    /* linear attention */
+    IN_QKV,
+    IN_Z,
+    IN_B,
+    IN_A,
+    CONV,
+    A_LOG,
+    DT_BIAS,
+    GATED_NORM,
+    OUT,
     N_SLOTS
 };
 
@@ -39,6 +50,8 @@ struct table {
     size_t values;
 };
 
+/* Channels of the convolution: q and k of the key heads, v of the value heads. */
+int mixed_width(const struct model_config *c);
 int table_new(struct table *out, const struct model_config *c, struct fault *f);
 void table_free(struct table *t);
 
@@ -56,6 +69,9 @@ struct carve {
     bool over; /* more than a size_t holds */
 };
 float *carve_floats(struct carve *c, int rows, int cols);
+float *carve_values(struct carve *c, size_t n);
+/* *c = where the longer of *c and `other` ends; both began at the same place. */
+void carve_join(struct carve *c, const struct carve *other);
 int pool_fit(struct pool *p, const struct backend *be, const struct carve *need,
              struct fault *f);
 
@@ -63,16 +79,31 @@ int pool_fit(struct pool *p, const struct backend *be, const struct carve *need,
  * decoding uses one for all. */
 struct acts {
     float *x;             /* [rows][dim] the layer's input */
-    float *q0, *k0;       /* before the per-head norm; q and k themselves without it */
-    float *q, *k, *v;     /* [rows][heads or kv_heads][head_dim], rotated */
-    float *o;             /* [rows][heads][head_dim] */
     float *mid;           /* [rows][dim] after the attention's residual */
     float *gate, *up;     /* [rows][ffn] */
     float *rstd1, *rstd2; /* [rows] */
+    /* softmax attention */
+    float *qg; /* [rows][heads][2][head_dim] queries and gates, of gated models */
+    /* Before the per-head norm; q and k themselves without it.  Queries with gates are
+     * gathered from qg into the flow's q0 instead. */
+    float *q0, *k0;
+    float *q, *k, *v;       /* [rows][heads or kv_heads][head_dim], rotated */
     float *rstd_q, *rstd_k; /* [rows][heads or kv_heads] */
     float *lse;             /* [rows][heads] */
+    float *o; /* [rows][heads][head_dim]; linear: [rows][value_heads][value_dim] */
+    /* linear attention */
+    float *mixed;        /* [rows][mixed_width] q, k and v before the convolution */
+    float *z;            /* as o: its gate */
+    float *a, *b;        /* [rows][value_heads] before delta_gates */
+    float *decay, *beta; /* [rows][value_heads] */
+    float *rstd_o;       /* [rows][value_heads] */
 };
+
+/* For a layer of one kind. */
 void carve_acts(struct acts *a, struct carve *c, const struct model_config *cfg,
+                int rows, bool linear);
+/* For layers of both: a[0] softmax, a[1] linear, of which one is in use at a time. */
+void carve_both(struct acts a[2], struct carve *c, const struct model_config *cfg,
                 int rows);
 
 /* One call's rows and its scratch. */
@@ -80,11 +111,20 @@ struct flow {
     int rows;
     const int *pos; /* [rows] host */
     const struct attend_rows *attend;
-    float *h, *s; /* [rows][dim], [rows][ffn] */
+    const struct scan_rows *scan; /* the same rows, by state */
+    float *h, *s;                 /* [rows][dim], [rows][ffn] */
+    float *q0;                    /* [rows][heads][head_dim], of gated models */
+    float *n, *g; /* o normed; o behind its gate, what the last product takes */
+    float *conv;  /* [rows][mixed_width] q, k and v behind the convolution */
     /* Where keys and values live: NULL = the rows themselves (training). */
     float *keys, *values;
     const int *kv_row; /* [rows] host: row of keys and values that each row writes */
+    /* States of linear attention, before and after; NULL: every sequence starts here.
+     */
+    float *inputs, *state;
 };
+void carve_flow(struct flow *w, struct carve *c, const struct model_config *cfg,
+                int rows);
 
 /* Training state: the last forward. */
 struct train {
@@ -97,13 +137,14 @@ struct train {
     size_t room[4]; /* of the four arrays above */
     struct flow flow;
     struct attend_rows attend;
+    struct scan_rows scan;
     bool started; /* model_head has put a gradient into dx */
 };
 
 struct step {
     struct pool pool;
-    int *row; /* [rows] kv_row */
-    size_t room;
+    int *row, *slot; /* [rows] kv_row; state */
+    size_t room[2];
 };
 
 struct lora; /* lora.c */
@@ -120,7 +161,11 @@ struct model {
     float *params;     /* [table.values], what the ops use: with an adapter, merged */
     float *grad;       /* [model_n_params] */
     struct lora *lora; /* NULL: every value is trained */
+    float *norms;      /* 1 + w of the centred norms, made by model_refresh */
+    size_t *norm_at;   /* [table.n]: where in norms, for centred ones */
     struct heads heads;
+    int *even; /* [n_even] 0, 2, 4, ...: queries among queries and gates */
+    size_t n_even;
     struct train train;
     struct pool head_pool;
     struct step step;
@@ -146,6 +191,19 @@ static inline float *grad_of(const struct model *m, int index)
 static inline int slot_of(const struct model *m, int layer, enum slot s)
 {
     return m->table.slots[(size_t)layer * N_SLOTS + s];
+}
+
+/* The bias of the matrix in slot `s`; -1 where it has none. */
+static inline int bias_of(const struct model *m, int layer, enum slot s)
+{
+    return s < LAST_BIAS ? slot_of(m, layer, s + 1) : -1;
+}
+
+/* What the norm in tensor `index` multiplies by. */
+static inline const float *norm_of(const struct model *m, int index)
+{
+    return m->table.tensors[index].centred ? m->norms + m->norm_at[index]
+                                           : param_of(m, index);
 }
 
 /* Whether slot `s` holds a matrix that an adapter may be added to. */
@@ -175,6 +233,16 @@ int project(const struct model *m, int layer, enum slot s, float *y, const float
  * their rows are the same bits. */
 int layer_forward(const struct model *m, int layer, const struct acts *a, float *out,
                   const struct flow *w, struct fault *f);
+/* Queries from a->qg into w->q0, and a->o behind its gate into w->g. */
+int queries(const struct model *m, const struct acts *a, const struct flow *w,
+            struct fault *f);
+int open_gate(const struct model *m, const struct acts *a, const struct flow *w,
+              struct fault *f);
+/* What linear attention adds to the residual stream: from w->h into a->mid. */
+int delta_forward(const struct model *m, int layer, const struct acts *a,
+                  const struct flow *w, struct fault *f);
+/* Make m->even long enough for the queries of `rows` rows. */
+int fit_even(struct model *m, int rows, struct fault *f);
 /* Norm and vocabulary product of n rows: h [n][dim] scratch, logits [n][vocab]; rstd
  * may be NULL. */
 int head_forward(const struct model *m, float *logits, float *h, float *rstd,
@@ -190,9 +258,10 @@ int json_object_read(json_t **out, const char *path, size_t most, struct fault *
 /* `dir` is only for messages; `generation` may be NULL. */
 int config_from_json(struct model_config *out, const json_t *config, const char *dir,
                      const json_t *generation, struct fault *f);
-/* Both files of `dir`; *generation is NULL where there is none. */
-int config_files_read(json_t **config, json_t **generation, const char *dir,
-                      struct fault *f);
+/* Both files of `dir`; *generation is NULL where there is none.  Of a configuration of
+ * several parts (*nested) *config is that of the text. */
+int config_files_read(json_t **config, json_t **generation, bool *nested,
+                      const char *dir, struct fault *f);
 
 /* Publish a JSON object as a file of the folder `dir`. */
 int json_publish(const json_t *o, const char *dir, const char *name, struct fault *f);

@@ -1,5 +1,6 @@
 /* load.c - a model from a Hugging Face directory: which file holds which tensor. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -143,19 +144,31 @@ static int check_shape(const struct st_file *file, const struct st_tensor *e,
                        const struct model_tensor *t, struct fault *f)
 {
     size_t rows = (size_t)t->rows, cols = (size_t)t->cols;
+    const size_t *d = e->dims;
 
-    if (t->vector ? e->n_dims == 1 && e->dims[0] == cols
-                  : e->n_dims == 2 && e->dims[0] == rows && e->dims[1] == cols)
+    if (t->vector ? e->n_dims == 1 && d[0] == cols
+        : t->conv ? e->n_dims == 3 && d[0] == rows && d[1] == 1 && d[2] == cols
+                  : e->n_dims == 2 && d[0] == rows && d[1] == cols)
         return 0;
     if (t->vector)
         return fault_set(
             f, FAULT_DATA,
             "%s: tensor \"%s\" is not a vector of %zu, as config.json says",
-            st_path(file), t->name, cols);
+            st_path(file), e->name, cols);
     return fault_set(
         f, FAULT_DATA,
-        "%s: tensor \"%s\" is not a matrix of %zu x %zu, as config.json says",
-        st_path(file), t->name, rows, cols);
+        "%s: tensor \"%s\" is not a matrix of %zu x %s%zu, as config.json says",
+        st_path(file), e->name, rows, t->conv ? "1 x " : "", cols);
+}
+
+/* The name of tensor `t` in files that hold other parts than text, too; "" where it has
+ * no other. */
+static void nested_name(char out[128], const struct model_tensor *t,
+                        const struct model_config *c)
+{
+    *out = '\0';
+    if (c->arch == ARCH_QWEN35 && !strncmp(t->name, "model.", 6))
+        snprintf(out, 128, "model.language_model.%s", t->name + 6);
 }
 
 /* Tensors that a model may carry without our use for them. */
@@ -164,6 +177,10 @@ static bool ignorable(const char *name, const struct model_config *c)
     size_t n = strlen(name);
 
     if (c->tied && !strcmp(name, "lm_head.weight"))
+        return true;
+    if (c->arch ==
+            ARCH_QWEN35 && /* the vision part; heads for several tokens at once */
+        (!strncmp(name, "model.visual.", 13) || !strncmp(name, "mtp.", 4)))
         return true;
     return n > 20 && !strcmp(name + n - 20, ".rotary_emb.inv_freq");
 }
@@ -175,8 +192,14 @@ static int check_extra(const struct shards *s, const struct table *t,
     json_t *known = json_object();
     int rc = 0;
 
-    for (int i = 0; i < t->n; i++)
+    for (int i = 0; i < t->n; i++) {
+        char other[128];
+
+        nested_name(other, &t->tensors[i], c);
         json_object_set_new(known, t->tensors[i].name, json_true());
+        if (*other)
+            json_object_set_new(known, other, json_true());
+    }
     for (int k = 0; !rc && k < s->n; k++) {
         size_t n;
         const struct st_tensor *e = st_list(s->files[k], &n);
@@ -192,20 +215,32 @@ static int check_extra(const struct shards *s, const struct table *t,
     return rc;
 }
 
+/* Note where tensor `name` is, if it is in one of the files; twice is a fault. */
+static int place(struct place *p, const struct shards *s, const char *name,
+                 struct fault *f)
+{
+    for (int k = 0; k < s->n; k++) {
+        const struct st_tensor *e = st_find(s->files[k], name);
+
+        if (e && p->file)
+            return fault_set(f, FAULT_DATA, "%s: tensor \"%s\" is also in %s",
+                             st_path(s->files[k]), e->name, st_path(p->file));
+        if (e)
+            *p = (struct place){s->files[k], e};
+    }
+    return 0;
+}
+
 static int match(struct place *places, const struct shards *s, const struct table *t,
                  const struct model_config *c, const char *dir, struct fault *f)
 {
     for (int i = 0; i < t->n; i++) {
-        for (int k = 0; k < s->n; k++) {
-            const struct st_tensor *e = st_find(s->files[k], t->tensors[i].name);
+        char other[128];
 
-            if (e && places[i].file)
-                return fault_set(f, FAULT_DATA, "%s: tensor \"%s\" is also in %s",
-                                 st_path(s->files[k]), e->name,
-                                 st_path(places[i].file));
-            if (e)
-                places[i] = (struct place){s->files[k], e};
-        }
+        nested_name(other, &t->tensors[i], c);
+        if (place(&places[i], s, t->tensors[i].name, f) ||
+            (*other && place(&places[i], s, other, f)))
+            return f->code;
         if (!places[i].file)
             return fault_set(f, FAULT_DATA, "%s: the weights lack tensor \"%s\"", dir,
                              t->tensors[i].name);
@@ -263,12 +298,14 @@ int model_open(struct model **out, const char *dir, const struct backend *be,
 {
     json_t *config, *generation;
     struct model_config c;
+    bool nested;
     int rc;
 
     *out = NULL;
-    if (config_files_read(&config, &generation, dir, f))
+    if (config_files_read(&config, &generation, &nested, dir, f))
         return f->code;
     rc = config_from_json(&c, config, dir, generation, f);
+    c.nested = nested;
     if (!rc)
         rc = open_weights(out, &c, dir, be, compute, real_vocab, f);
     if (!rc && !((*out)->dir = strdup(dir))) {

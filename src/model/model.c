@@ -8,14 +8,29 @@
 
 /* -- pools ------------------------------------------------------------------------- */
 
-float *carve_floats(struct carve *c, int rows, int cols)
+float *carve_values(struct carve *c, size_t n)
 {
-    size_t at = c->used, n;
+    size_t at = c->used;
 
-    if (!size_mul((size_t)rows, (size_t)cols, &n) || !size_mul(n, sizeof(float), &n) ||
-        !size_add(n, 63, &n) || !size_add(at, n / 64 * 64, &c->used))
+    if (!size_mul(n, sizeof(float), &n) || !size_add(n, 63, &n) ||
+        !size_add(at, n / 64 * 64, &c->used))
         c->over = true;
     return c->base ? (float *)(void *)(c->base + at) : NULL;
+}
+
+float *carve_floats(struct carve *c, int rows, int cols)
+{
+    size_t n;
+
+    if (!size_mul((size_t)rows, (size_t)cols, &n))
+        c->over = true;
+    return carve_values(c, c->over ? 0 : n);
+}
+
+void carve_join(struct carve *c, const struct carve *other)
+{
+    c->used = other->used > c->used ? other->used : c->used;
+    c->over |= other->over;
 }
 
 int pool_fit(struct pool *p, const struct backend *be, const struct carve *need,
@@ -39,6 +54,38 @@ int pool_fit(struct pool *p, const struct backend *be, const struct carve *need,
 
 /* -- life -------------------------------------------------------------------------- */
 
+/* Room for the factors of the centred norms. */
+static int make_norms(struct model *m, struct fault *f)
+{
+    const struct table *t = &m->table;
+    size_t n = 0;
+    void *norms;
+
+    m->norm_at = mem_new((size_t)t->n, sizeof *m->norm_at, "the norms", f);
+    if (!m->norm_at)
+        return f->code;
+    for (int i = 0; i < t->n; i++) {
+        m->norm_at[i] = n;
+        n += t->tensors[i].centred ? (size_t)t->tensors[i].cols : 0;
+    }
+    if (n == 0)
+        return 0;
+    if (m->be->alloc(&norms, n * sizeof(float), f))
+        return f->code;
+    m->norms = norms;
+    return 0;
+}
+
+static void refresh_norms(struct model *m)
+{
+    for (int i = 0; i < m->table.n; i++) {
+        const struct model_tensor *x = &m->table.tensors[i];
+
+        for (int j = 0; x->centred && j < x->cols; j++)
+            m->norms[m->norm_at[i] + (size_t)j] = 1 + param_of(m, i)[j];
+    }
+}
+
 /* Only matrices that a dense product uses get a compute form; an untied embedding is
  * only looked up. */
 static int make_weights(struct model *m, struct fault *f)
@@ -51,7 +98,7 @@ static int make_weights(struct model *m, struct fault *f)
     for (int i = 0; i < t->n; i++) {
         const struct model_tensor *x = &t->tensors[i];
 
-        if (x->vector || (i == t->embed && t->head != t->embed))
+        if (x->vector || x->conv || (i == t->embed && t->head != t->embed))
             continue;
         if (m->be->weight_new(&m->weights[i], x->rows, x->cols, m->compute, f))
             return f->code;
@@ -95,6 +142,8 @@ int model_make(struct model **out, struct model_config *c, struct table *t,
     if (!rc && !m->train.acts)
         rc = f->code;
     if (!rc)
+        rc = make_norms(m, f);
+    if (!rc)
         rc = make_weights(m, f);
     if (rc)
         model_free(m);
@@ -113,6 +162,8 @@ void model_free(struct model *m)
     lora_free(m);
     m->be->free(m->params);
     m->be->free(m->grad);
+    m->be->free(m->norms);
+    free(m->norm_at);
     m->be->free(m->train.pool.base);
     m->be->free(m->train.back.base);
     m->be->free(m->head_pool.base);
@@ -123,6 +174,8 @@ void model_free(struct model *m)
     free(m->train.first);
     free(m->train.ids);
     free(m->step.row);
+    free(m->step.slot);
+    free(m->even);
     free(m->weights);
     free(m->dir);
     json_decref(m->config);
@@ -152,11 +205,28 @@ static void draw_normals(float *out, size_t n, uint64_t seed, int tensor)
     }
 }
 
-static bool is_bias(const char *name)
+static bool ends_in(const char *name, const char *tail)
 {
-    size_t n = strlen(name);
+    size_t n = strlen(name), k = strlen(tail);
 
-    return n > 5 && !strcmp(name + n - 5, ".bias");
+    return n > k && !strcmp(name + n - k, tail);
+}
+
+/* Biases 0, norms multiply by 1; of linear attention dt_bias 1 and exp(A_log) uniform
+ * in [0.01, 16), as Hugging Face has it. */
+static void draw_vector(float *p, const struct model_tensor *x, uint64_t seed,
+                        int tensor)
+{
+    bool a_log = ends_in(x->name, ".A_log");
+    float value = x->centred || ends_in(x->name, ".bias") ? 0 : 1;
+
+    for (int e = 0; e < x->cols; e++) {
+        double u = a_log ? (double)random_uniform(seed, RANDOM_INIT, (uint32_t)tensor,
+                                                  (uint32_t)e, 0, 0)
+                         : 0;
+
+        p[e] = a_log ? (float)log(0.01 + (16 - 0.01) * u) : value;
+    }
 }
 
 static int config_copy(struct model_config *out, const struct model_config *c,
@@ -190,11 +260,10 @@ int model_random(struct model **out, const struct model_config *c,
         float *p = param_of(*out, i);
         size_t n = (size_t)x->rows * (size_t)x->cols;
 
-        if (!x->vector)
+        if (x->vector)
+            draw_vector(p, x, seed, i);
+        else
             draw_normals(p, n, seed, i);
-        else if (!is_bias(x->name))
-            for (size_t e = 0; e < n; e++)
-                p[e] = 1;
     }
     rc = (*out)->dir ? model_refresh(*out, f) : f->code;
     if (rc) {
@@ -206,6 +275,7 @@ int model_random(struct model **out, const struct model_config *c,
 
 int model_refresh(struct model *m, struct fault *f)
 {
+    refresh_norms(m);
     if (m->lora)
         return lora_refresh(m, f);
     for (int i = 0; i < m->table.n; i++)

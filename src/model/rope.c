@@ -42,17 +42,49 @@ static int check_rope(const struct model_config *c, struct fault *f)
     return 0;
 }
 
+int model_n_linear(const struct model_config *c)
+{
+    int n = 0;
+
+    for (int l = 0; l < c->layers; l++)
+        n += model_is_linear(c, l);
+    return n;
+}
+
+/* Linear attention: heads, the convolution.  Without such layers nothing is asked. */
+static int check_delta(const struct model_config *c, struct fault *f)
+{
+    const struct delta_heads *d = &c->delta;
+
+    if (model_n_linear(c) == 0)
+        return 0;
+    if (check_range("linear_num_key_heads", d->key_heads, 1, 1024, f) ||
+        check_range("linear_num_value_heads", d->value_heads, 1, 1024, f) ||
+        check_range("linear_key_head_dim", d->key_dim, 1, 1024, f) ||
+        check_range("linear_value_head_dim", d->value_dim, 1, 1024, f) ||
+        check_range("linear_conv_kernel_dim", c->kernel, 2, 16, f))
+        return f->code;
+    if (d->value_heads % d->key_heads)
+        return fault_set(f, FAULT_DATA,
+                         "linear_num_value_heads is %d, not a multiple of "
+                         "linear_num_key_heads, %d",
+                         d->value_heads, d->key_heads);
+    return 0;
+}
+
 /* The bounds keep every width an int and every count far from overflow. */
 static int check_config(const struct model_config *c, struct fault *f)
 {
     if (check_range("vocab_size", c->vocab, 1, 1 << 24, f) ||
         check_range("hidden_size", c->dim, 1, 1 << 18, f) ||
-        check_range("num_hidden_layers", c->layers, 1, 4096, f) ||
+        check_range("num_hidden_layers", c->layers, 1, MODEL_LAYERS, f) ||
         check_range("num_attention_heads", c->heads, 1, 1024, f) ||
         check_range("num_key_value_heads", c->kv_heads, 1, c->heads, f) ||
         check_range("head_dim", c->head_dim, 2, 4096, f) ||
         check_range("intermediate_size", c->ffn, 1, 1 << 20, f) ||
         check_range("max_position_embeddings", c->max_position, 1, 1 << 30, f) ||
+        check_range("the number of values that RoPE turns", c->rotary, 0, c->head_dim,
+                    f) ||
         check_range("the number of stop ids", c->n_stop, 0, MODEL_STOPS, f))
         return f->code;
     if (c->heads % c->kv_heads)
@@ -60,9 +92,11 @@ static int check_config(const struct model_config *c, struct fault *f)
                          "num_attention_heads is %d, not a multiple of "
                          "num_key_value_heads, %d",
                          c->heads, c->kv_heads);
-    if (c->head_dim % 2)
-        return fault_set(f, FAULT_DATA, "head_dim is %d; RoPE wants an even one",
-                         c->head_dim);
+    if (c->rotary ? c->rotary % 2 : c->head_dim % 2)
+        return fault_set(f, FAULT_DATA,
+                         "head_dim is %d, of which RoPE turns %d values; it wants an "
+                         "even number",
+                         c->head_dim, c->rotary ? c->rotary : c->head_dim);
     if (!(c->norm_eps > 0) || !(c->norm_eps < 1))
         return fault_set(f, FAULT_DATA, "rms_norm_eps is %g; want over 0 and under 1",
                          (double)c->norm_eps);
@@ -70,7 +104,7 @@ static int check_config(const struct model_config *c, struct fault *f)
         if (c->stop[i] < 0 || c->stop[i] >= c->vocab)
             return fault_set(f, FAULT_DATA, "eos_token_id %d is not in the vocabulary",
                              c->stop[i]);
-    return check_rope(c, f);
+    return check_delta(c, f) ? f->code : check_rope(c, f);
 }
 
 /* -- frequencies ------------------------------------------------------------------- */
@@ -89,7 +123,7 @@ static double llama3(const struct rope_scaling *r, double freq)
 /* The (fractional) pair that turns `turns` times over the original context. */
 static double yarn_dim(const struct model_config *c, double turns)
 {
-    return c->head_dim * log(c->rope.original / (turns * 2 * pi)) /
+    return c->rotary * log(c->rope.original / (turns * 2 * pi)) /
            (2 * log(c->rope_theta));
 }
 
@@ -103,7 +137,7 @@ static double yarn(const struct model_config *c, int pair, double freq)
         high = ceil(high);
     }
     low = low < 0 ? 0 : low;
-    high = high > c->head_dim - 1 ? c->head_dim - 1 : high;
+    high = high > c->rotary - 1 ? c->rotary - 1 : high;
     if (low == high)
         high += 0.001;
     ramp = (pair - low) / (high - low);
@@ -117,7 +151,9 @@ int model_config_derive(struct model_config *c, struct fault *f)
 
     if (check_config(c, f))
         return f->code;
-    pairs = c->head_dim / 2;
+    if (c->rotary == 0)
+        c->rotary = c->head_dim;
+    pairs = c->rotary / 2;
     free(c->inv_freq);
     c->inv_freq = mem_new((size_t)pairs, sizeof *c->inv_freq, "rope frequencies", f);
     if (!c->inv_freq)
@@ -127,7 +163,7 @@ int model_config_derive(struct model_config *c, struct fault *f)
         c->rope_mscale = (float)(c->rope.attention > 0 ? c->rope.attention
                                                        : 0.1 * log(c->rope.factor) + 1);
     for (int i = 0; i < pairs; i++) {
-        double freq = pow(c->rope_theta, -2.0 * i / c->head_dim);
+        double freq = pow(c->rope_theta, -2.0 * i / c->rotary);
 
         if (c->rope.kind == ROPE_LINEAR)
             freq /= c->rope.factor;

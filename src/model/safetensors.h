@@ -37,11 +37,11 @@ const struct st_tensor *st_find(const struct st_file *s, const char *name);
 int st_read(const struct st_file *s, const struct st_tensor *t, float *out,
             struct fault *f);
 
-/* One tensor to write: values as f32; n_dims is 1 or 2. */
+/* One tensor to write: values as f32; n_dims is 1 to 3. */
 struct st_source {
     const char *name;
     int n_dims;
-    size_t dims[2];
+    size_t dims[3];
     const float *values;
 };
 /* Write n tensors as F32 or BF16 (round to nearest even) and publish by rename.  A

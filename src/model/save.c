@@ -168,6 +168,11 @@ int weights_save(const struct model *m, const float *params, const char *dir, bo
             t[i].n_dims = 1;
             t[i].dims[0] = (size_t)x->cols;
         }
+        if (x->conv) {
+            t[i].n_dims = 3;
+            t[i].dims[1] = 1;
+            t[i].dims[2] = (size_t)x->cols;
+        }
     }
     rc = shards_write(m, t, dir, bf16, shard_bytes, f);
     free(t);

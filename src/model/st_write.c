@@ -13,7 +13,11 @@ enum { BLOCK = 1 << 18 }; /* values converted at a time */
 
 static size_t values_of(const struct st_source *t)
 {
-    return t->dims[0] * (t->n_dims == 2 ? t->dims[1] : 1);
+    size_t n = 1;
+
+    for (int i = 0; i < t->n_dims; i++)
+        n *= t->dims[i];
+    return n;
 }
 
 /* The length and the JSON, padded with spaces so that the data are 8-byte aligned.  The
@@ -23,7 +27,7 @@ static int make_header(struct bytes *b, const struct st_source *t, int n, bool b
 {
     size_t at = 0;
     uint64_t length;
-    char shape[48];
+    char shape[72];
 
     if (bytes_add(b, "\0\0\0\0\0\0\0", 8, f) ||
         bytes_printf(b, f, "{\"__metadata__\":{\"format\":\"pt\"}"))
@@ -31,10 +35,10 @@ static int make_header(struct bytes *b, const struct st_source *t, int n, bool b
     for (int i = 0; i < n; i++) {
         size_t bytes = values_of(&t[i]) * (bf16 ? 2 : 4);
 
-        if (t[i].n_dims == 2)
-            snprintf(shape, sizeof shape, "%zu,%zu", t[i].dims[0], t[i].dims[1]);
-        else
-            snprintf(shape, sizeof shape, "%zu", t[i].dims[0]);
+        int k = snprintf(shape, sizeof shape, "%zu", t[i].dims[0]);
+
+        for (int d = 1; d < t[i].n_dims; d++)
+            k += snprintf(shape + k, sizeof shape - (size_t)k, ",%zu", t[i].dims[d]);
         if (bytes_printf(b, f,
                          ",\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],"
                          "\"data_offsets\":[%zu,%zu]}",

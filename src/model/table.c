@@ -4,8 +4,23 @@
 
 #include "model/impl.h"
 
-enum width { ONE, DIM, QUERY, KEY, HEAD, FFN };
-enum need { ALWAYS, QKV_BIAS, OUT_BIAS, MLP_BIAS, QK_NORM };
+enum width {
+    ONE,
+    DIM,
+    QUERY,
+    GATED_QUERY,
+    KEY,
+    HEAD,
+    FFN,
+    MIXED,
+    VALUE,
+    VALUES,
+    TAPS,
+    VALUE_HEAD
+};
+/* Which layers have a tensor: all, those of either kind, or those of a configuration
+ * that asks for it.  What softmax layers may have, linear ones have not. */
+enum need { ALWAYS, SOFTMAX, QKV_BIAS, OUT_BIAS, QK_NORM, MLP_BIAS, LINEAR };
 
 static const struct slot_row {
     const char *name;
@@ -13,15 +28,15 @@ static const struct slot_row {
     enum need need;
 } slot_rows[N_SLOTS] = {
     [NORM1] = {"input_layernorm.weight", ONE, DIM, ALWAYS},
-    [Q] = {"self_attn.q_proj.weight", QUERY, DIM, ALWAYS},
-    [Q_BIAS] = {"self_attn.q_proj.bias", ONE, QUERY, QKV_BIAS},
-    [K] = {"self_attn.k_proj.weight", KEY, DIM, ALWAYS},
+    [Q] = {"self_attn.q_proj.weight", GATED_QUERY, DIM, SOFTMAX},
+    [Q_BIAS] = {"self_attn.q_proj.bias", ONE, GATED_QUERY, QKV_BIAS},
+    [K] = {"self_attn.k_proj.weight", KEY, DIM, SOFTMAX},
     [K_BIAS] = {"self_attn.k_proj.bias", ONE, KEY, QKV_BIAS},
-    [V] = {"self_attn.v_proj.weight", KEY, DIM, ALWAYS},
+    [V] = {"self_attn.v_proj.weight", KEY, DIM, SOFTMAX},
     [V_BIAS] = {"self_attn.v_proj.bias", ONE, KEY, QKV_BIAS},
     [Q_NORM] = {"self_attn.q_norm.weight", ONE, HEAD, QK_NORM},
     [K_NORM] = {"self_attn.k_norm.weight", ONE, HEAD, QK_NORM},
-    [O] = {"self_attn.o_proj.weight", DIM, QUERY, ALWAYS},
+    [O] = {"self_attn.o_proj.weight", DIM, QUERY, SOFTMAX},
     [O_BIAS] = {"self_attn.o_proj.bias", ONE, DIM, OUT_BIAS},
     [NORM2] = {"post_attention_layernorm.weight", ONE, DIM, ALWAYS},
     [GATE] = {"mlp.gate_proj.weight", FFN, DIM, ALWAYS},
@@ -30,11 +45,27 @@ static const struct slot_row {
     [UP_BIAS] = {"mlp.up_proj.bias", ONE, FFN, MLP_BIAS},
     [DOWN] = {"mlp.down_proj.weight", DIM, FFN, ALWAYS},
     [DOWN_BIAS] = {"mlp.down_proj.bias", ONE, DIM, MLP_BIAS},
+    [IN_QKV] = {"linear_attn.in_proj_qkv.weight", MIXED, DIM, LINEAR},
+    [IN_Z] = {"linear_attn.in_proj_z.weight", VALUE, DIM, LINEAR},
+    [IN_B] = {"linear_attn.in_proj_b.weight", VALUES, DIM, LINEAR},
+    [IN_A] = {"linear_attn.in_proj_a.weight", VALUES, DIM, LINEAR},
+    [CONV] = {"linear_attn.conv1d.weight", MIXED, TAPS, LINEAR},
+    [A_LOG] = {"linear_attn.A_log", ONE, VALUES, LINEAR},
+    [DT_BIAS] = {"linear_attn.dt_bias", ONE, VALUES, LINEAR},
+    [GATED_NORM] = {"linear_attn.norm.weight", ONE, VALUE_HEAD, LINEAR},
+    [OUT] = {"linear_attn.out_proj.weight", DIM, VALUE, LINEAR},
 };
 
 bool slot_adapts(enum slot s)
 {
-    return slot_rows[s].rows != ONE;
+    return slot_rows[s].rows != ONE && s != CONV;
+}
+
+int mixed_width(const struct model_config *c)
+{
+    const struct delta_heads *d = &c->delta;
+
+    return 2 * d->key_heads * d->key_dim + d->value_heads * d->value_dim;
 }
 
 static int width_of(const struct model_config *c, enum width w)
@@ -46,21 +77,49 @@ static int width_of(const struct model_config *c, enum width w)
         return c->dim;
     case QUERY:
         return c->heads * c->head_dim;
+    case GATED_QUERY:
+        return (c->gated ? 2 : 1) * c->heads * c->head_dim;
     case KEY:
         return c->kv_heads * c->head_dim;
     case HEAD:
         return c->head_dim;
     case FFN:
         return c->ffn;
+    case MIXED:
+        return mixed_width(c);
+    case VALUE:
+        return c->delta.value_heads * c->delta.value_dim;
+    case VALUES:
+        return c->delta.value_heads;
+    case TAPS:
+        return c->kernel;
+    case VALUE_HEAD:
+        return c->delta.value_dim;
     }
     return 0;
 }
 
-static bool needed(const struct model_config *c, enum need n)
+static bool needed(const struct model_config *c, int layer, enum need n)
 {
-    return n == ALWAYS || (n == QKV_BIAS && c->qkv_bias) ||
-           (n == OUT_BIAS && c->out_bias) || (n == MLP_BIAS && c->mlp_bias) ||
-           (n == QK_NORM && c->qk_norm);
+    bool linear = model_is_linear(c, layer);
+
+    switch (n) {
+    case ALWAYS:
+        return true;
+    case SOFTMAX:
+        return !linear;
+    case QKV_BIAS:
+        return !linear && c->qkv_bias;
+    case OUT_BIAS:
+        return !linear && c->out_bias;
+    case QK_NORM:
+        return !linear && c->qk_norm;
+    case MLP_BIAS:
+        return c->mlp_bias;
+    case LINEAR:
+        return linear;
+    }
+    return false;
 }
 
 /* The next free row of the table. */
@@ -80,10 +139,14 @@ static void append_layer(struct table *t, const struct model_config *c, int laye
         const struct slot_row *r = &slot_rows[s];
         struct model_tensor *x;
 
-        t->slots[(size_t)layer * N_SLOTS + (size_t)s] = needed(c, r->need) ? t->n : -1;
-        if (!needed(c, r->need))
+        t->slots[(size_t)layer * N_SLOTS + (size_t)s] =
+            needed(c, layer, r->need) ? t->n : -1;
+        if (!needed(c, layer, r->need))
             continue;
         x = append(t, width_of(c, r->rows), width_of(c, r->cols), r->rows == ONE);
+        x->conv = s == CONV;
+        x->centred =
+            c->centred && (s == NORM1 || s == NORM2 || s == Q_NORM || s == K_NORM);
         snprintf(x->name, sizeof x->name, "model.layers.%d.%s", layer, r->name);
     }
 }
@@ -108,6 +171,7 @@ int table_new(struct table *out, const struct model_config *c, struct fault *f)
     out->norm = out->n;
     snprintf(append(out, 1, c->dim, true)->name, sizeof out->tensors->name,
              "model.norm.weight");
+    out->tensors[out->norm].centred = c->centred;
     out->head = c->tied ? out->embed : out->n;
     if (!c->tied)
         snprintf(append(out, c->vocab, c->dim, false)->name, sizeof out->tensors->name,
@@ -124,11 +188,12 @@ void table_free(struct table *t)
 
 size_t model_count(const struct model_config *c)
 {
-    size_t layer = 0, embed = (size_t)c->vocab * (size_t)c->dim;
+    size_t all = 0, embed = (size_t)c->vocab * (size_t)c->dim;
 
-    for (int s = 0; s < N_SLOTS; s++)
-        if (needed(c, slot_rows[s].need))
-            layer += (size_t)width_of(c, slot_rows[s].rows) *
-                     (size_t)width_of(c, slot_rows[s].cols);
-    return (size_t)c->layers * layer + (c->tied ? 1 : 2) * embed + (size_t)c->dim;
+    for (int l = 0; l < c->layers; l++)
+        for (int s = 0; s < N_SLOTS; s++)
+            if (needed(c, l, slot_rows[s].need))
+                all += (size_t)width_of(c, slot_rows[s].rows) *
+                       (size_t)width_of(c, slot_rows[s].cols);
+    return all + (c->tied ? 1 : 2) * embed + (size_t)c->dim;
 }

@@ -16,6 +16,12 @@ static int forward(struct rollout *r, float **logits, struct fault *f)
         if (rc)
             return rc;
     }
+    for (int i = 0; i < b->n_states; i++) {
+        int rc = kv_copy_state(r->kv, b->states[i].dst, b->states[i].src, f);
+
+        if (rc)
+            return rc;
+    }
     return model_step(r->m, r->kv, b->ids, &rows, b->out, b->busy, logits, f);
 }
 

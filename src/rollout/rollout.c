@@ -74,11 +74,16 @@ int rollout_pages(const struct rollout_config *c)
     return c->kv_pages > 0 && c->kv_pages < ample ? c->kv_pages : ample;
 }
 
+int rollout_states(const struct rollout_config *c, const struct model_config *m)
+{
+    return model_n_linear(m) ? c->slots + sched_prompt_states(c->slots) : 0;
+}
+
 static int fill_new(struct rollout *r, struct fault *f)
 {
     const struct rollout_config *c = &r->c;
     size_t n = (size_t)c->slots;
-    int pages = rollout_pages(c), rc;
+    int pages = rollout_pages(c), states = rollout_states(c, model_cfg(r->m)), rc;
 
     r->u = mem_new(n, sizeof *r->u, "the slots", f);
     r->logp = mem_new(n, sizeof *r->logp, "the slots", f);
@@ -89,9 +94,9 @@ static int fill_new(struct rollout *r, struct fault *f)
     if (c->n_stop)
         memcpy(r->stop, c->stop, (size_t)c->n_stop * sizeof *r->stop);
     r->c.stop = r->stop;
-    rc = sched_new(&r->s, c->slots, pages, c->prefill_chunk, c->max_prompt,
+    rc = sched_new(&r->s, c->slots, pages, states, c->prefill_chunk, c->max_prompt,
                    c->max_tokens, f);
-    return rc ? rc : kv_new(&r->kv, r->m, pages, f);
+    return rc ? rc : kv_new(&r->kv, r->m, pages, states, f);
 }
 
 int rollout_new(struct rollout **out, struct model *m, const struct rollout_config *c,

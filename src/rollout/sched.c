@@ -54,15 +54,21 @@ static int batch_new(struct batch *b, int slots, int chunk, struct fault *f)
     b->pos = mem_new(rows, sizeof *b->pos, "the batch", f);
     b->out = mem_new(n, sizeof *b->out, "the batch", f);
     b->copy = mem_new(n, sizeof *b->copy, "the batch", f);
-    if (!b->ids || !b->seq || !b->pos || !b->out || !b->copy)
+    b->states = mem_new(n, sizeof *b->states, "the batch", f);
+    if (!b->ids || !b->seq || !b->pos || !b->out || !b->copy || !b->states)
         return FAULT_SYSTEM;
     for (int i = 0; i < slots; i++)
         b->out[i] = i;
     return 0;
 }
 
-int sched_new(struct sched *s, int slots, int pages, int chunk, int max_prompt,
-              int max_tokens, struct fault *f)
+int sched_prompt_states(int slots)
+{
+    return slots / 8 + 1;
+}
+
+int sched_new(struct sched *s, int slots, int pages, int states, int chunk,
+              int max_prompt, int max_tokens, struct fault *f)
 {
     size_t cells;
     int rc;
@@ -76,9 +82,11 @@ int sched_new(struct sched *s, int slots, int pages, int chunk, int max_prompt,
         return fault_set(f, FAULT_SYSTEM, "no memory for the maps of %d slots", slots);
     s->slots = mem_new((size_t)slots, sizeof *s->slots, "the slots", f);
     s->first = mem_new(cells, sizeof *s->first, "the maps of the slots", f);
-    if (!s->slots || !s->first)
+    s->state = mem_new(2 * (size_t)slots, sizeof *s->state, "the maps of the slots", f);
+    if (!s->slots || !s->first || !s->state)
         return FAULT_SYSTEM;
-    if ((rc = pages_new(&s->pages, pages, f)))
+    if ((rc = pages_new(&s->pages, pages, f)) ||
+        (states && (rc = pages_new(&s->states, states, f))))
         return rc;
     return batch_new(&s->batch, slots, chunk, f);
 }
@@ -94,13 +102,15 @@ void sched_reset(struct sched *s)
 {
     for (int i = 0; i < s->n; i++)
         entry_free(s->held[i]);
-    s->n = s->head = s->running = s->waiting = 0;
+    s->n = s->head = s->running = s->waiting = s->ahead = 0;
     s->serial = 0;
-    s->batch.rows = s->batch.busy = s->batch.n_copy = 0;
+    s->batch.rows = s->batch.busy = s->batch.n_copy = s->batch.n_states = 0;
     for (int i = 0; s->slots && i < s->n_slots; i++)
         s->slots[i] = (struct slot){0};
     if (s->pages.holders)
         pages_reset(&s->pages);
+    if (s->states.holders)
+        pages_reset(&s->states);
 }
 
 void sched_free(struct sched *s)
@@ -110,12 +120,15 @@ void sched_free(struct sched *s)
     free(s->held);
     free(s->slots);
     free(s->first);
+    free(s->state);
     free(s->batch.ids);
     free(s->batch.seq);
     free(s->batch.pos);
     free(s->batch.out);
     free(s->batch.copy);
+    free(s->batch.states);
     pages_free(&s->pages);
+    pages_free(&s->states);
     *s = (struct sched){0};
 }
 
@@ -141,6 +154,7 @@ int sched_add(struct sched *s, struct group *g, struct fault *f)
         return FAULT_SYSTEM;
     }
     e->g = g;
+    e->state = -1;
     e->serial = s->serial++;
     for (int i = 0; i < g->size; i++)
         e->ended += g->members[i].finish != FINISH_NONE;
@@ -180,9 +194,19 @@ static bool is_filled(const struct entry *e)
     return e->admitted && e->filled == e->g->n_prompt - 1;
 }
 
+static void drop_state(struct sched *s, int *state)
+{
+    if (*state >= 0)
+        pages_drop(&s->states, *state);
+    *state = -1;
+}
+
 /* The group's own hold on its prompt; members that run keep theirs. */
 static void drop_prompt(struct sched *s, struct entry *e)
 {
+    if (e->state >= 0)
+        s->ahead--;
+    drop_state(s, &e->state);
     for (int k = 0; k < e->n_pages; k++)
         pages_drop(&s->pages, e->pages[k]);
     e->n_pages = 0;
@@ -206,6 +230,12 @@ static bool admit(struct sched *s, struct entry *e, const struct wants *w)
         return false;
     if (s->pages.n_free - w->pages < n + member_pages(s, e->g->n_prompt))
         return false;
+    if (s->states.total) {
+        if (s->ahead == sched_prompt_states(s->n_slots))
+            return false;
+        e->state = pages_take(&s->states);
+        s->ahead++;
+    }
     for (int k = 0; k < n; k++)
         e->pages[k] = pages_take(&s->pages);
     e->n_pages = n;
@@ -222,6 +252,25 @@ static int free_slot(const struct sched *s)
     return i;
 }
 
+/* The state of a member that starts: a copy of its prompt's, or that itself if nobody
+ * else waits for it. */
+static int start_state(struct sched *s, struct entry *e)
+{
+    int own = e->state;
+
+    if (own < 0)
+        return -1;
+    if (e->waiting > 1) {
+        own = pages_take(&s->states);
+        if (e->filled > 0)
+            s->batch.states[s->batch.n_states++] = (struct state_copy){own, e->state};
+        return own;
+    }
+    e->state = -1;
+    s->ahead--;
+    return own;
+}
+
 static void start(struct sched *s, struct entry *e)
 {
     const struct group *g = e->g;
@@ -232,6 +281,7 @@ static void start(struct sched *s, struct entry *e)
     while (g->members[e->next].finish != FINISH_NONE)
         e->next++;
     *slot = (struct slot){.e = e, .member = e->next++, .pos = cached};
+    s->state[i] = start_state(s, e);
     e->waiting--;
     slot->n_pages = shared + member_pages(s, g->n_prompt);
     for (int k = 0; k < shared; k++) {
@@ -328,6 +378,7 @@ static void add_prompts(struct sched *s, int left)
         row = s->first + (size_t)seq * (size_t)s->stride;
         for (int k = 0; k < e->n_pages; k++)
             row[k] = e->pages[k] * KV_PAGE;
+        s->state[seq] = e->state;
         for (; e->filled < e->g->n_prompt - 1 && left > 0; left--, e->filled++)
             add_row(&s->batch, e->g->prompt_ids[e->filled], seq, e->filled);
         seq++;
@@ -338,7 +389,7 @@ void sched_plan(struct sched *s)
 {
     struct batch *b = &s->batch;
 
-    b->rows = b->n_copy = 0;
+    b->rows = b->n_copy = b->n_states = 0;
     admit_and_start(s);
     for (int i = 0; i < s->n_slots; i++) {
         const struct slot *p = &s->slots[i];
@@ -352,7 +403,8 @@ void sched_plan(struct sched *s)
 
 struct kv_map sched_map(const struct sched *s)
 {
-    return (struct kv_map){.page = KV_PAGE, .stride = s->stride, .first = s->first};
+    return (struct kv_map){
+        .page = KV_PAGE, .stride = s->stride, .first = s->first, .state = s->state};
 }
 
 /* -- endings ----------------------------------------------------------------------- */
@@ -364,6 +416,7 @@ void sched_end(struct sched *s, int slot)
 
     for (int k = 0; k < p->n_pages; k++)
         pages_drop(&s->pages, row[k] / KV_PAGE);
+    drop_state(s, &s->state[slot]);
     p->e->ended++;
     *p = (struct slot){0};
     s->running--;

@@ -11,6 +11,11 @@
  *   - with nobody running, the first group finds all pages free except its prompt's,
  *     which is enough (sched_least_pages).
  *
+ * A model with linear attention has *states* beside pages: one for each member that
+ * runs, and one for each admitted group whose members wait, which they copy when they
+ * start; the last of them takes it over.  Groups are admitted only as far as these are
+ * few (sched_prompt_states), so a member that has a slot always finds a state.
+ *
  * The last prompt token is the first row of each member rather than the last of the
  * prefill.  A member's first draw is then like any other: no logits are kept for
  * members that wait, no shared page is written after the prefill, and it costs one row
@@ -39,6 +44,7 @@ struct entry {
     int ended;   /* members that finished or were cancelled */
     int n_pages; /* held for the members that wait */
     int *pages;  /* [n_pages] of the prompt without its last token */
+    int state;   /* behind `filled` tokens; -1: none held */
 };
 
 /* A sequence being decoded, or a free place (e == NULL). */
@@ -54,6 +60,10 @@ struct page_copy {
     int dst, src, rows;
 };
 
+struct state_copy {
+    int dst, src;
+};
+
 /* What the next iteration feeds: a row per slot that draws, then rows of tokens that
  * are there already: those of slots that catch up, and prompts. */
 struct batch {
@@ -62,6 +72,8 @@ struct batch {
     int *out;             /* [slots] 0, 1, 2, ...: the rows whose logits are wanted */
     int n_copy;
     struct page_copy *copy; /* [slots] to be done in this order before the forward */
+    int n_states;
+    struct state_copy *states; /* [slots] likewise */
 };
 
 struct sched {
@@ -69,7 +81,10 @@ struct sched {
     int running, waiting; /* members in slots; members without one yet */
     struct slot *slots;   /* [n_slots] */
     struct pages pages;
+    struct pages states; /* total 0 in a model without */
+    int ahead;           /* states held by groups, at most sched_prompt_states */
     int stride, *first;  /* kv_map: [2 * n_slots][stride]; slots, then prefills */
+    int *state;          /* kv_map: [2 * n_slots]; -1 where none is held */
     struct entry **held; /* [n] in order of submission */
     size_t cap;
     int n, head; /* entries before `head` have no waiting members */
@@ -82,10 +97,15 @@ struct sched {
 int64_t sched_least_pages(int max_prompt, int max_tokens);
 int64_t sched_ample_pages(int slots, int max_prompt, int max_tokens);
 
-/* All numbers >= 1, pages in [sched_least_pages, INT_MAX / KV_PAGE].  0 or
- * FAULT_SYSTEM; sched_free is allowed either way. */
-int sched_new(struct sched *s, int slots, int pages, int chunk, int max_prompt,
-              int max_tokens, struct fault *f);
+/* States that groups may hold for members that wait: an eighth of the slots', and one
+ * that is prefilled ahead. */
+int sched_prompt_states(int slots);
+
+/* All numbers >= 1, pages in [sched_least_pages, INT_MAX / KV_PAGE].  `states`: 0, or
+ * slots + sched_prompt_states(slots).  0 or FAULT_SYSTEM; sched_free is allowed either
+ * way. */
+int sched_new(struct sched *s, int slots, int pages, int states, int chunk,
+              int max_prompt, int max_tokens, struct fault *f);
 void sched_free(struct sched *s);
 /* Free every group held and start over. */
 void sched_reset(struct sched *s);

@@ -50,30 +50,28 @@ static double weights_bytes(const struct config *c, const struct model_config *m
     return model_bytes(c, m) + own;
 }
 
-/* Floats that one layer holds per row; the list is that of the model's `struct acts`.
- */
-static double layer_floats(const struct model_config *m)
+static int at_most(double x, int most)
 {
-    double q = (double)m->heads * m->head_dim, k = (double)m->kv_heads * m->head_dim;
-    double norm = m->qk_norm ? q + k : 0;
-
-    return 2.0 * m->dim + 2 * q + 2 * k + norm + 2.0 * m->ffn + 2 + 2.0 * m->heads +
-           m->kv_heads;
+    return x < most ? (int)x : most;
 }
 
 /* Forward of the largest microbatch, its backward, and a chunk of logits. */
-static double activation_bytes(const struct config *c, const struct model_config *m)
+static int plan_activations(const struct config *c, const struct model_config *m,
+                            struct plan *p, struct fault *f)
 {
-    double q = (double)m->heads * m->head_dim, k = (double)m->kv_heads * m->head_dim;
     double longest = (double)(c->prompt.max_tokens + c->rollout.max_tokens);
     double all = (double)(c->admission.groups * c->admission.group_size) * longest;
     double most = (double)c->optimizer.microbatch_tokens;
     double whole = all < most ? all : most, rows = longest > whole ? longest : whole;
-    double forward = layer_floats(m) * m->layers + 2.0 * m->dim + m->ffn;
-    double backward = 2.0 * m->dim + 2.0 * m->ffn + 2 * q + 3 * k;
+    const struct backend *be;
+    size_t bytes;
 
-    return 4 *
-           (rows * (forward + backward) + HEAD_ROWS * (3.0 * m->dim + 1 + m->vocab));
+    if (backend_find(&be, c->model.backend, f) ||
+        model_train_bytes(&bytes, m, be, at_most(rows, INT_MAX),
+                          at_most(longest, INT_MAX), f))
+        return f->code;
+    p->activation_bytes = (double)bytes + 4 * HEAD_ROWS * (3.0 * m->dim + 1 + m->vocab);
+    return 0;
 }
 
 /* Without the weights: gradient, moments, the backward's packed copies, activations,
@@ -85,17 +83,15 @@ static double learning_bytes(const struct config *c, const struct model_config *
     double back = c->model.compute == COMPUTE_BF16 ? 2 * packed_values(m) : 0;
     double reference = c->loss.kl_coef > 0 && !base ? model_bytes(c, m) : 0;
 
-    return 12 * p->trained + back + reference + activation_bytes(c, m);
+    return 12 * p->trained + back + reference + p->activation_bytes;
 }
 
 /* One iteration: every slot and a chunk of a prompt. */
 static double decode_bytes(const struct config *c, const struct model_config *m)
 {
-    double slots = (double)c->rollout.slots;
-    double rows = slots + (double)c->rollout.prefill_chunk;
+    int slots = (int)c->rollout.slots, chunk = (int)c->rollout.prefill_chunk;
 
-    return 4 * (rows * (layer_floats(m) + 2.0 * m->dim + m->ffn) +
-                slots * (2.0 * m->dim + m->vocab));
+    return (double)model_step_bytes(m, slots + chunk, slots);
 }
 
 /* A replica's groups: ids, log-probs and policy versions, kept until the step's file is
@@ -205,7 +201,7 @@ static int plan_cache(const struct config *c, const struct model_config *m,
                          " can't hold one longest sequence, which needs %" PRId64
                          " with whole pages",
                          c->rollout.kv_tokens, pages * KV_PAGE);
-    p->kv_bytes = (double)kv_bytes(m, rollout_pages(&r));
+    p->kv_bytes = (double)kv_bytes(m, rollout_pages(&r), rollout_states(&r, m));
     return 0;
 }
 
@@ -254,7 +250,6 @@ static void plan_memory(const struct config *c, const struct model_config *m,
     double batch = 8.0 * (double)p->completions *
                    (double)(p->max_prompt + p->max_completion) / (double)p->learners;
 
-    p->activation_bytes = activation_bytes(c, m);
     if (c->train.max_staleness) /* the weights of before the step */
         learning += sizeof(float) * p->trained;
     p->learner_bytes = weights + learning + batch;
@@ -308,6 +303,8 @@ int train_plan(const struct config *cfg, int64_t ranks, double memory, struct pl
         rc = plan_trained(cfg, &m, out, f);
     if (!rc)
         rc = plan_cache(cfg, &m, out, f);
+    if (!rc)
+        rc = plan_activations(cfg, &m, out, f);
     if (!rc) {
         out->checkpoint_bytes = (cfg->train.max_staleness ? 16 : 12) * out->trained;
         out->checkpoint_bytes += 1048576;

@@ -337,9 +337,12 @@ static void hash_model(const struct model *m, char out[33])
 
     for (int k = 0; k < 2; k++) {
         h[k] = hash64(numbers, sizeof numbers, (unsigned long long)k + 1);
-        h[k] =
-            hash64(c->inv_freq, (size_t)(c->head_dim / 2) * sizeof *c->inv_freq, h[k]);
+        h[k] = hash64(c->inv_freq, (size_t)(c->rotary / 2) * sizeof *c->inv_freq, h[k]);
         h[k] = hash64(c->stop, (size_t)c->n_stop * sizeof *c->stop, h[k]);
+        if (model_n_linear(c)) { /* which layers, and what shapes don't tell */
+            h[k] = hash64(c->linear, sizeof c->linear, h[k]);
+            h[k] = hash64(&c->delta, sizeof c->delta, h[k]);
+        }
         for (int i = 0; i < n; i++) {
             int shape[2] = {t[i].rows, t[i].cols};
 

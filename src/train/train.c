@@ -107,6 +107,9 @@ static void say_header(const struct session *s, const char *dir)
     watch_say(s->watch);
     log0_line(LOG_INFO, "model=%s parameters=%zu layers=%d dim=%d vocab=%d stop_ids=%d",
               c->model.path, model_count(m), m->layers, m->dim, m->vocab, m->n_stop);
+    if (m->nested)
+        log0_line(LOG_INFO, "model=%s: its vision part is left out, text only",
+                  c->model.path);
     if (model_adapter(s->model))
         log0_line(LOG_INFO,
                   "adapter rank=%" PRId64

@@ -36,12 +36,12 @@ has '^tokens generated +at most 1152 a step$' # 24 * 48
 # 16 * 2 heads of 8 = 442,368 bytes.
 has '^  KV cache +432.00 KiB'
 # Floats per row: a layer 2*32 + 2*32 + 2*16 + 2*48 + 2 + 2*4 + 2 = 268; forward 2 * 268 +
-# 2*32 + 48 = 648; backward 2*32 + 2*48 + 2*32 + 3*16 = 272.  4 * (1000 * 920 + 128 * (3*32
-# + 1 + 320)) = 3,893,504 bytes.
-has '^  activations +3.71 MiB'
+# 2*32 + 48 = 648; backward 2*32, then the wider of the MLP's 2*48 and the attention's 2*32
+# + 3*16 = 112.  4 * (1000 * 824 + 128 * (3*32 + 1 + 320)) = 3,509,504 bytes.
+has '^  activations +3.35 MiB'
 # Masters and packed copies 8, gradient and moments 12 bytes each of 25,888; the batch 8 *
-# 8 * 176: 517,760 + 3,893,504 + 11,264 = 4,422,528.
-has '^learner rank +4.22 MiB'
+# 8 * 176: 517,760 + 3,509,504 + 11,264 = 4,038,528.
+has '^learner rank +3.85 MiB'
 # 8 * 25,888 + the cache + 4 * (264 rows * (268 + 2*32 + 48) + 8 * (2*32 + 320)) + 12 * 24 *
 # 48 = 207,104 + 442,368 + 413,568 + 13,824 = 1,076,864.
 has '^rollout rank +1.03 MiB'
@@ -56,14 +56,14 @@ has '^run on disk +19.17 MiB'
 ok "$dapo" plan "$tmp/job.ini" --set run.keep=0
 has '^run on disk +21.76 MiB'
 
-# One rank is both: 4,422,528 + 442,368 + 413,568 + 12 * 24 * 48 = 5,292,288.
+# One rank is both: 4,038,528 + 442,368 + 413,568 + 12 * 24 * 48 = 4,908,288.
 ok "$dapo" plan "$tmp/job.ini" --ranks 1
 has '^ranks +1, learning and generating in turn$'
-has '^learner rank +5.05 MiB'
-has '^rollout rank +5.05 MiB'
+has '^learner rank +4.68 MiB'
+has '^rollout rank +4.68 MiB'
 # Overlap keeps the weights of before the step: 4 * 25,888 bytes more in both.
 ok "$dapo" plan "$tmp/job.ini" --set train.max_staleness=1
-has '^learner rank +4.32 MiB'
+has '^learner rank +3.95 MiB'
 has '^rollout rank +1.03 MiB'
 has '^checkpoint +1.40 MiB' # 16 * 25,888 + 2^20
 fails 78 'max_staleness = 1 needs a rank that only generates' "$dapo" plan "$tmp/job.ini" \
@@ -72,17 +72,17 @@ ok "$dapo" plan "$tmp/job.ini" --ranks 4 --set admission.dynamic=false
 has '^ranks +1 learning, 3 generating$'
 has '^candidates +at most 2, 8 completions$'
 ok "$dapo" plan "$tmp/job.ini" --set model.compute=bf16 --set loss.kl_coef=0.1
-# Packed 2 + 2 bytes; the reference 4 + 2: 4,422,528 + 6 * 25,888 = 4,577,856.
-has '^learner rank +4.37 MiB'
+# Packed 2 + 2 bytes; the reference 4 + 2: 4,038,528 + 6 * 25,888 = 4,193,856.
+has '^learner rank +4.00 MiB'
 
 # An adapter of rank 4 on all matrices of both layers, counted by hand: 4 * (32+32 + 2 *
 # (16+32) + 32+32 + 3 * (32+48)) = 1,856 a layer; it is added to 2 * (2 * 32*32 + 2 * 16*32 +
-# 3 * 32*48) = 15,360 values.  8 * 25,888 + 4 * 15,360 + 8 * 3,712 + 12 * 3,712 + 3,893,504 +
-# 11,264 = 4,247,552; the base is the reference, so KL costs nothing more.
+# 3 * 32*48) = 15,360 values.  8 * 25,888 + 4 * 15,360 + 8 * 3,712 + 12 * 3,712 + 3,509,504 +
+# 11,264 = 3,863,552; the base is the reference, so KL costs nothing more.
 ok "$dapo" plan "$tmp/job.ini" --set lora.rank=4 --set loss.kl_coef=0.1
 has '^parameters +25888$'
 has '^trained +3712, an adapter of rank 4 on 15360$'
-has '^learner rank +4.05 MiB'
+has '^learner rank +3.68 MiB'
 has '^rollout rank +1.11 MiB' # 4 * 15,360 + 8 * 3,712 more
 has '^checkpoint +1.04 MiB' # 12 * 3,712 + 2^20
 fails 78 'rank 17 is over the 16 x 32' "$dapo" plan "$tmp/job.ini" --set lora.rank=17
@@ -97,9 +97,9 @@ has '^step file +81.62 KiB'
 ok "$dapo" plan "$tmp/job.ini" --set admission.strict=true
 has '^candidates +no bound .* = 6, 24 completions$'
 
-fails 78 'learner rank needs 0.004119 GiB and has 0.004 GiB' \
-    "$dapo" plan "$tmp/job.ini" --memory 0.004
-ok "$dapo" plan "$tmp/job.ini" --memory 0.0042
+fails 78 'learner rank needs 0.00376. GiB and has 0.0037 GiB' \
+    "$dapo" plan "$tmp/job.ini" --memory 0.0037
+ok "$dapo" plan "$tmp/job.ini" --memory 0.0038
 fails 78 'rollout rank needs .* rollout.slots' \
     "$dapo" plan "$tmp/job.ini" --memory 0.01 --set rollout.slots=4096
 fails 78 'leaves no rank to generate' \
@@ -128,6 +128,27 @@ for job in jobs/*_32b.ini; do
     has '^sequence +at most 2048 tokens of prompt, 20480 of completion$'
     fails 78 'learner rank needs' "$dapo" plan "$job" --config "$tmp/32b" --memory 80
 done
+# Qwen3.5-4B as transformers counts it.  Every 4th of 32 layers has keys and values of 4
+# heads of 256: 8 slots and a group ahead are 9 * 12 pages of 16, 2 * 4 * 8 * 1,728 * 1,024 =
+# 113,246,208 bytes.  The others have states, 8 for slots and 2 for prompts: 32 heads of
+# 128 * 128 and 3 inputs of (2 * 16 + 32) * 128, 4 * 24 * 10 * 548,864 = 526,909,440.
+mkdir "$tmp/4b"
+cat >"$tmp/4b/config.json" <<X
+{"architectures": ["Qwen3_5ForConditionalGeneration"], "model_type": "qwen3_5",
+ "tie_word_embeddings": true, "vision_config": {}, "text_config": {
+ "model_type": "qwen3_5_text", "vocab_size": 248320, "hidden_size": 2560,
+ "num_hidden_layers": 32, "num_attention_heads": 16, "num_key_value_heads": 4,
+ "head_dim": 256, "intermediate_size": 9216, "max_position_embeddings": 262144,
+ "rms_norm_eps": 1e-06, "hidden_act": "silu", "attention_bias": false,
+ "linear_num_key_heads": 16, "linear_num_value_heads": 32, "linear_key_head_dim": 128,
+ "linear_value_head_dim": 128, "linear_conv_kernel_dim": 4, "full_attention_interval": 4,
+ "attn_output_gate": true, "eos_token_id": 248044, "tie_word_embeddings": true,
+ "rope_parameters": {"rope_type": "default", "rope_theta": 10000000,
+ "partial_rotary_factor": 0.25, "mrope_section": [11, 11, 10]}}}
+X
+ok "$dapo" plan "$tmp/job.ini" --config "$tmp/4b"
+has '^parameters +4205751296$'
+has '^  KV cache +610.50 MiB'
 fails 78 'model.path is not set' "$dapo" plan "$tmp/job.ini" --set model.path=
 fails 74 'config.json' "$dapo" plan "$tmp/job.ini" --config "$tmp"
 fails 74 '--config .*none: ' "$dapo" plan "$tmp/job.ini" --config "$tmp/none"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Make the tiny models of tests/ref/models and what PyTorch computes with them.
 
-    python3 tests/ref/make_models.py        # needs torch, transformers, safetensors
+    python3 tests/ref/make_models.py [NAME...]  # needs torch, transformers, safetensors
 
 Per model: a Hugging Face directory, and ref.safetensors with, all as f32,
     ids, start   packed sequences
@@ -15,6 +15,7 @@ Also rope.json: inverse frequencies of every supported rope scaling.
 """
 import json
 import pathlib
+import sys
 import torch
 import transformers
 from safetensors.torch import save_file
@@ -28,6 +29,17 @@ LENGTHS = [19, 1, 7]
 COMMON = dict(vocab_size=48, hidden_size=24, intermediate_size=36, num_hidden_layers=2,
               num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=128,
               rms_norm_eps=1e-6, hidden_act="silu")
+
+# Widths of Qwen3.5's text part: the four of linear attention all differ.
+HYBRID = dict(vocab_size=48, hidden_size=16, intermediate_size=20, num_hidden_layers=4,
+              num_attention_heads=2, num_key_value_heads=1, head_dim=8,
+              max_position_embeddings=128, rms_norm_eps=1e-2, hidden_act="silu",
+              attention_bias=False, attention_dropout=0.0, linear_num_key_heads=2,
+              linear_num_value_heads=4, linear_key_head_dim=4, linear_value_head_dim=3,
+              linear_conv_kernel_dim=4, dtype="bfloat16", eos_token_id=3)
+VISION = dict(model_type="qwen3_5_vision", depth=1, hidden_size=8, num_heads=1,
+              intermediate_size=8, patch_size=2, temporal_patch_size=2,
+              spatial_merge_size=2, out_hidden_size=16, num_position_embeddings=4)
 
 # (name, config.json, generation_config.json, type of the weights, number of shards)
 MODELS = [
@@ -52,6 +64,29 @@ MODELS = [
                                      original_max_position_embeddings=64),
                    torch_dtype="float32"),
      dict(eos_token_id=7), torch.float32, 1),
+    ("qwen35", dict(HYBRID, architectures=["Qwen3_5ForCausalLM"],
+                    model_type="qwen3_5_text", tie_word_embeddings=False,
+                    linear_conv_kernel_dim=3, dtype="float32",
+                    layer_types=["linear_attention", "full_attention",
+                                 "linear_attention", "linear_attention"],
+                    rope_parameters=dict(rope_type="default", rope_theta=10000.0,
+                                         partial_rotary_factor=0.75)),
+     None, torch.float32, 1),
+    # as the released files are: vision beside the text, heads for several tokens
+    ("qwen35_vl", dict(architectures=["Qwen3_5ForConditionalGeneration"],
+                       model_type="qwen3_5", tie_word_embeddings=True,
+                       image_token_id=40, video_token_id=41, vision_start_token_id=42,
+                       vision_end_token_id=43, vision_config=VISION,
+                       text_config=dict(HYBRID, model_type="qwen3_5_text",
+                                        tie_word_embeddings=True, attn_output_gate=True,
+                                        full_attention_interval=4,
+                                        mtp_num_hidden_layers=1,
+                                        rope_parameters=dict(
+                                            rope_type="default", rope_theta=10000000.0,
+                                            mrope_interleaved=True,
+                                            mrope_section=[1, 0, 0],
+                                            partial_rotary_factor=0.25))),
+     dict(eos_token_id=[4, 3]), torch.bfloat16, 2),
 ]
 
 
@@ -76,11 +111,17 @@ def write_weights(folder, state, shards):
 
 def random_weights(model, dtype):
     """Large enough that no part is nearly linear; exact in `dtype`."""
+    hybrid = "qwen3_5" in model.config.model_type  # norms multiply by 1 + weight
     with torch.no_grad():
         for name, p in model.named_parameters():
             x = torch.randn(p.shape, dtype=torch.float64) * 0.25
-            if name.endswith("norm.weight"):
+            centred = hybrid and not name.endswith("linear_attn.norm.weight")
+            if name.endswith("norm.weight") and not centred:
                 x = 1 + x
+            if name.endswith("A_log"):
+                x = 4 * x  # some heads forget at once, others hardly
+            if name.endswith("conv1d.weight"):
+                x = 4 * x
             p.copy_(x.to(dtype).to(p.dtype))
 
 
@@ -109,6 +150,18 @@ def reference(model, folder, vocab):
               folder / "ref.safetensors")
 
 
+def beside_text(config):
+    """Tensors of the released files that are no part of the text model."""
+    if "vision_config" not in config:
+        return {}
+    whole = transformers.AutoConfig.for_model(**config)
+    whole = transformers.Qwen3_5ForConditionalGeneration(whole)
+    out = {n: p.detach() for n, p in whole.named_parameters() if "visual" in n}
+    assert out and all(n.startswith("model.visual.") for n in out)
+    return {**out, "mtp.fc.weight": torch.zeros(16, 32),
+            "mtp.layers.0.input_layernorm.weight": torch.zeros(16)}
+
+
 def make_model(name, config, generation, dtype, shards):
     folder = OUT / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -125,8 +178,12 @@ def make_model(name, config, generation, dtype, shards):
     torch.set_default_dtype(torch.float32)
     random_weights(model, dtype)
     state = {n: p.detach().to(dtype).contiguous() for n, p in model.named_parameters()}
+    if "vision_config" in config:
+        state = {n.replace("model.", "model.language_model.", 1): p
+                 for n, p in state.items()}
+        state.update({n: p.to(dtype) for n, p in beside_text(config).items()})
     write_weights(folder, state, shards)
-    reference(model, folder, config["vocab_size"])
+    reference(model, folder, loaded.get_text_config().vocab_size)
 
 
 def make_ropes():
@@ -152,5 +209,7 @@ def make_ropes():
 
 if __name__ == "__main__":
     for case in MODELS:
-        make_model(*case)
-    make_ropes()
+        if case[0] in sys.argv[1:] or not sys.argv[1:]:
+            make_model(*case)
+    if not sys.argv[1:]:
+        make_ropes()

@@ -122,7 +122,7 @@ static void two_keys_by_hand(void)
         struct attend_rows r = {.rows = 2,
                                 .seq = (int[]){0, 0},
                                 .pos = (int[]){0, 1},
-                                .map = {INT_MAX, 1, (int[]){0}}};
+                                .map = {INT_MAX, 1, (int[]){0}, NULL}};
         struct heads h = {1, 1, 2, 1.0f};
         struct fault f = FAULT_INIT;
 
@@ -192,7 +192,7 @@ static void to_pages(const struct packed *p, int page, int stride, int *first, f
             first[s * stride + j] =
                 ((s * stride + j) * 7 + 3) % (p->n_seq * stride) * page;
     for (int r = 0; r < p->rows; r++) {
-        struct kv_map map = {page, stride, first};
+        struct kv_map map = {page, stride, first, NULL};
         size_t to = kv_row(&map, p->seq[r], p->pos[r]) * width;
 
         memcpy(k + to, p->k + (size_t)r * width, width * sizeof *k);
@@ -213,7 +213,7 @@ static void rows_in_pages(const struct backend *b, struct packed *p, int page,
     float *q = fill_new((size_t)p->rows * width, 0), *alone = fill_new(width, 0);
     float *o = fill_new((size_t)p->rows * width, 0),
           *lse = fill_new(row_at(p->rows, p->h.heads), 0);
-    struct attend_rows r = {.rows = p->rows, .map = {page, stride, first}};
+    struct attend_rows r = {.rows = p->rows, .map = {page, stride, first, NULL}};
     struct fault f = FAULT_INIT;
 
     to_pages(p, page, stride, first, k, v);

@@ -77,7 +77,7 @@ static void every_op(const struct backend *b)
     struct attend_rows r = {.rows = 4,
                             .seq = (int[]){0, 0, 0, 1},
                             .pos = (int[]){0, 1, 2, 0},
-                            .map = {INT_MAX, 1, (int[]){0, 3}}};
+                            .map = {INT_MAX, 1, (int[]){0, 3}, NULL}};
     struct heads h = {2, 1, 4, 0.5f};
     struct scan_rows scan = {4, (int[]){0, 0, 0, 1}, (int[]){0, 1, 2, 0}};
     struct delta_heads delta = {1, 2, 2, 2}; /* 2 + 2 + 4 values of 8 in a row */

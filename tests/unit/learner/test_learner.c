@@ -26,11 +26,12 @@ static void generate(struct model *m, const struct sequence *s, float *logp)
     enum { PAGES = 3 };
     static const int page[PAGES] = {2, 0, 1}, zero = 0;
     int first[PAGES], seq[BATCH_MOST] = {0}, pos[BATCH_MOST];
-    struct attend_rows r = {.seq = seq, .pos = pos, .map = {KV_PAGE, PAGES, first}};
+    struct attend_rows r = {
+        .seq = seq, .pos = pos, .map = {KV_PAGE, PAGES, first, NULL}};
     struct fault f = FAULT_INIT;
     struct kv *kv = NULL;
 
-    CHECK_OK(kv_new(&kv, m, PAGES, &f), &f);
+    CHECK_OK(kv_new(&kv, m, PAGES, 1, &f), &f);
     for (int i = 0; i < PAGES; i++)
         first[i] = page[i] * KV_PAGE;
     for (int t = 0; t < s->n; t++) {
@@ -81,6 +82,8 @@ static void invariant_5_first_ratio_is_one(void)
     first_ratio_of(ARCH_QWEN2, COMPUTE_F32);
     first_ratio_of(ARCH_QWEN3, COMPUTE_F32);
     first_ratio_of(ARCH_LLAMA, COMPUTE_BF16);
+    first_ratio_of(ARCH_QWEN35, COMPUTE_F32);
+    first_ratio_of(ARCH_QWEN35, COMPUTE_BF16);
 }
 
 static void count(void *n)

@@ -146,12 +146,12 @@ static inline void check_logits(struct model *m, const struct reference *r,
                                 enum compute compute, double within)
 {
     int first[SEQS], seq[ROWS], pos[ROWS], all[ROWS], vocab = model_cfg(m)->vocab;
-    struct attend_rows rows = {ROWS, seq, pos, {2 * KV_PAGE, 1, first}};
+    struct attend_rows rows = {ROWS, seq, pos, {2 * KV_PAGE, 1, first, NULL}};
     struct fault f = FAULT_INIT;
     struct kv *kv = NULL;
     float *logits;
 
-    CHECK_OK(kv_new(&kv, m, 2 * SEQS, &f), &f);
+    CHECK_OK(kv_new(&kv, m, 2 * SEQS, SEQS, &f), &f);
     for (int s = 0; s < SEQS; s++) {
         first[s] = 2 * s * KV_PAGE;
         for (int i = r->start[s]; i < r->start[s + 1]; i++) {

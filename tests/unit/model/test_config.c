@@ -230,7 +230,7 @@ static void written_configs_read_back(void)
         {ROPE_YARN, 7, 1.5, 31, 64, 1.0 / 3, false},
     };
 
-    for (int arch = ARCH_QWEN2; arch <= ARCH_LLAMA; arch++)
+    for (int arch = ARCH_QWEN2; arch <= ARCH_QWEN35; arch++)
         for (size_t i = 0; i < sizeof scalings / sizeof scalings[0]; i++) {
             struct model_config c = tiny_config((enum arch)arch), back;
             struct fault f = FAULT_INIT;

@@ -8,7 +8,7 @@
 
 #include "reference.h"
 
-static const char *const names[] = {"qwen2", "qwen3", "llama"};
+static const char *const names[] = {"qwen2", "qwen3", "llama", "qwen35", "qwen35_vl"};
 
 static void check_model(const char *name, const struct backend *be,
                         enum compute compute, double within)
@@ -26,19 +26,26 @@ static void check_model(const char *name, const struct backend *be,
     model_free(m);
 }
 
+/* Linear attention divides by lengths and root mean squares that may be small: rounding
+ * grows (in the reference, too: transformers has this rule in float32). */
+static double slack(const char *name, double f32_or_bf16)
+{
+    return strncmp(name, "qwen35", 6) ? 1 : f32_or_bf16;
+}
+
 static void transformers_f32(void)
 {
-    for (int i = 0; i < 3; i++) {
-        check_model(names[i], &backend_ref, COMPUTE_F32, 1e-5);
-        check_model(names[i], &backend_cpu, COMPUTE_F32, 1e-5);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        check_model(names[i], &backend_ref, COMPUTE_F32, 1e-5 * slack(names[i], 6));
+        check_model(names[i], &backend_cpu, COMPUTE_F32, 1e-5 * slack(names[i], 6));
     }
 }
 
 /* Products of 8-bit mantissas: 2^-8 each, a few layers deep. */
 static void transformers_bf16(void)
 {
-    for (int i = 0; i < 3; i++)
-        check_model(names[i], &backend_cpu, COMPUTE_BF16, 0.02);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        check_model(names[i], &backend_cpu, COMPUTE_BF16, 0.02 * slack(names[i], 5));
 }
 
 /* -- a real model ---------------------------------------------------------------------
@@ -75,7 +82,7 @@ static void greedy(struct model *m, struct kv *kv, const json_t *g)
 {
     int n_prompt = (int)json_array_size(json_object_get(g, "prompt_ids"));
     int ids[64], seq[64] = {0}, pos[64], first = 0, vocab = model_cfg(m)->vocab, last;
-    struct attend_rows r = {n_prompt, seq, pos, {8 * KV_PAGE, 1, &first}};
+    struct attend_rows r = {n_prompt, seq, pos, {8 * KV_PAGE, 1, &first, NULL}};
     struct fault f = FAULT_INIT;
     float *logits, logp;
 
@@ -118,7 +125,7 @@ static void stories260k_golden(void)
 
         CHECK_OK(backend_list[b]->open(0, 1, &f), &f);
         CHECK_OK(model_open(&m, dir, backend_list[b], COMPUTE_F32, 0, &f), &f);
-        CHECK_OK(kv_new(&kv, m, 8, &f), &f);
+        CHECK_OK(kv_new(&kv, m, 8, 1, &f), &f);
         greedy(m, kv, g);
         kv_free(kv);
         model_free(m);

@@ -67,10 +67,11 @@ static void add_row(struct batch *b, int s, int i)
     b->pos[b->n++] = i;
 }
 
+/* `state` as in struct kv_map. */
 static void run_batch(struct model *m, struct kv *kv, const int *first,
-                      const struct batch *b, struct result *out)
+                      const int *state, const struct batch *b, struct result *out)
 {
-    struct attend_rows r = {b->n, b->seq, b->pos, {KV_PAGE, STRIDE, first}};
+    struct attend_rows r = {b->n, b->seq, b->pos, {KV_PAGE, STRIDE, first, state}};
     int want[SEQS * LEN], next[SEQS * LEN], n = 0, vocab = model_cfg(m)->vocab;
     float *logits, logp[SEQS * LEN];
     struct fault f = FAULT_INIT;
@@ -104,38 +105,52 @@ static void decode_all(struct model *m, struct kv *kv, const int *first,
                 add_row(&b, s, pos);
         }
         if (b.n)
-            run_batch(m, kv, first, &b, out);
+            run_batch(m, kv, first, NULL, &b, out);
     }
 }
 
-/* The prompt of 0..2 prefilled once in chunks, then shared; all decoded together. */
+/* The prompt of 0..2 but for its last token, in sequence 0 and a state of its own; then
+ * each of the three starts from it with that token. */
+static void share_prompt(struct model *m, struct kv *kv, const int *first, int chunk,
+                         struct result *out)
+{
+    const int prompt = SEQS;
+    struct fault f = FAULT_INIT;
+
+    for (int i = 0; i < PROMPT - 1; i += chunk) {
+        struct batch b = {0};
+
+        for (int k = i; k < i + chunk && k < PROMPT - 1; k++)
+            add_row(&b, 0, k);
+        run_batch(m, kv, first, &prompt, &b, out);
+    }
+    for (int s = 0; s < 3; s++) {
+        struct batch b = {0};
+
+        if (s > 0)
+            CHECK_OK(kv_copy(kv, first[s * STRIDE + 1] / KV_PAGE, first[1] / KV_PAGE,
+                             (PROMPT - 1) % KV_PAGE, &f),
+                     &f);
+        if (model_n_linear(model_cfg(m)))
+            CHECK_OK(kv_copy_state(kv, s, prompt, &f), &f);
+        memcpy(out->logp[s], out->logp[0], (PROMPT - 1) * sizeof(float));
+        add_row(&b, s, PROMPT - 1); /* the member's own first token */
+        run_batch(m, kv, first, NULL, &b, out);
+    }
+}
+
+/* The prompt prefilled once in chunks, then shared; all decoded together. */
 static void decode_pass(struct model *m, int chunk, struct result *out)
 {
     int first[SEQS * STRIDE], page = 0;
     struct fault f = FAULT_INIT;
     struct kv *kv = NULL;
 
-    CHECK_OK(kv_new(&kv, m, PAGES, &f), &f);
+    CHECK_OK(kv_new(&kv, m, PAGES, SEQS + 1, &f), &f);
     for (int i = 0; i < SEQS * STRIDE; i++) /* scattered over the cache */
         first[i] = page++ * 7 % PAGES * KV_PAGE;
     first[STRIDE] = first[2 * STRIDE] = first[0]; /* the prompt's full page */
-    for (int i = 0; i < PROMPT; i += chunk) {
-        struct batch b = {0};
-
-        for (int k = i; k < i + chunk && k < PROMPT; k++)
-            add_row(&b, 0, k);
-        run_batch(m, kv, first, &b, out);
-    }
-    for (int s = 1; s < 3; s++) {
-        struct batch b = {0};
-
-        CHECK_OK(kv_copy(kv, first[s * STRIDE + 1] / KV_PAGE, first[1] / KV_PAGE,
-                         PROMPT % KV_PAGE, &f),
-                 &f);
-        memcpy(out->logp[s], out->logp[0], (PROMPT - 1) * sizeof(float));
-        add_row(&b, s, PROMPT - 1); /* the member's own first token */
-        run_batch(m, kv, first, &b, out);
-    }
+    share_prompt(m, kv, first, chunk, out);
     decode_all(m, kv, first, out);
     kv_free(kv);
 }
@@ -174,7 +189,7 @@ static void same_bits(struct model *m)
 
 static void on_backend(const struct backend *be, bool adapter)
 {
-    for (int i = 0; i < 2 * (ARCH_LLAMA + 1); i++) {
+    for (int i = 0; i < 2 * (ARCH_QWEN35 + 1); i++) {
         struct model *m =
             tiny_model((enum arch)(i / 2), be, i % 2 ? COMPUTE_BF16 : COMPUTE_F32, 53);
 
@@ -199,5 +214,38 @@ static void invariants_4_and_5_with_an_adapter(void)
     on_backend(&backend_cpu, true);
 }
 
-CASES(CASE(invariants_4_and_5_cpu), CASE(invariants_4_and_5_ref),
-      CASE(invariants_4_and_5_with_an_adapter));
+/* A state is of one position; used at another it would silently give other numbers. */
+static void states_go_on_where_they_are(void)
+{
+    struct model *m = tiny_model(ARCH_QWEN35, &backend_cpu, COMPUTE_F32, 53);
+    int first[4] = {0, KV_PAGE, 2 * KV_PAGE, 3 * KV_PAGE}, id = 1, seq = 0, pos = 0;
+    int state = 1;
+    struct attend_rows r = {1, &seq, &pos, {KV_PAGE, 4, first, &state}};
+    struct fault f = FAULT_INIT;
+    struct kv *kv = NULL;
+    float *logits;
+
+    CHECK_INT(kv_new(&kv, m, 4, 0, &f), FAULT_CONFIG);
+    CHECK_OK(kv_new(&kv, m, 4, 2, &f), &f);
+    for (; pos < 3; pos++)
+        CHECK_OK(model_step(m, kv, &id, &r, NULL, 0, &logits, &f), &f);
+    for (pos = 1; pos < 5; pos++)
+        if (pos != 3)
+            CHECK_INT(model_step(m, kv, &id, &r, NULL, 0, &logits, &f), FAULT_BUG);
+    CHECK(strstr(f.text, "position 4 of sequence 0 can't go on") != NULL);
+    pos = 3;
+    state = 2;
+    CHECK_INT(model_step(m, kv, &id, &r, NULL, 0, &logits, &f), FAULT_BUG);
+    CHECK_INT(kv_copy_state(kv, 0, 0, &f), FAULT_BUG);
+    CHECK_INT(kv_copy_state(kv, 2, 1, &f), FAULT_BUG);
+    CHECK_OK(kv_copy_state(kv, 0, 1, &f), &f);
+    state = 0;
+    CHECK_OK(model_step(m, kv, &id, &r, NULL, 0, &logits, &f), &f);
+    pos = 0; /* anew */
+    CHECK_OK(model_step(m, kv, &id, &r, NULL, 0, &logits, &f), &f);
+    kv_free(kv);
+    model_free(m);
+}
+
+CASES(CASE(states_go_on_where_they_are), CASE(invariants_4_and_5_cpu),
+      CASE(invariants_4_and_5_ref), CASE(invariants_4_and_5_with_an_adapter));

@@ -7,7 +7,7 @@
 #include "check.h"
 #include "dapo/model.h"
 
-/* Two layers, 4 heads on 2; awkward widths; rope scaling and biases that the
+/* Two or three layers, 4 heads on 2; awkward widths; rope scaling and biases that the
  * architecture allows are on. */
 static inline struct model_config tiny_config(enum arch arch)
 {
@@ -24,15 +24,25 @@ static inline struct model_config tiny_config(enum arch arch)
         .norm_eps = 1e-6f,
         .rope_theta = 10000,
         .tied = arch == ARCH_QWEN2,
-        .qkv_bias = arch != ARCH_QWEN3,
+        .qkv_bias = arch == ARCH_QWEN2 || arch == ARCH_LLAMA,
         .out_bias = arch == ARCH_LLAMA,
         .mlp_bias = arch == ARCH_LLAMA,
-        .qk_norm = arch == ARCH_QWEN3,
+        .qk_norm = arch == ARCH_QWEN3 || arch == ARCH_QWEN35,
         .n_stop = 2,
         .stop = {2, 5},
     };
 
-    if (arch == ARCH_QWEN3)
+    if (arch == ARCH_QWEN35) {
+        c.layers = 3; /* softmax attention between linear ones */
+        model_set_linear(&c, 0);
+        model_set_linear(&c, 2);
+        c.gated = c.centred = true;
+        c.rotary = 4;
+        c.delta = (struct delta_heads){2, 4, 5, 3};
+        c.kernel = 4;
+        c.norm_eps = 1e-3f; /* see the norm of the delta rule's output */
+    }
+    if (arch == ARCH_QWEN3 || arch == ARCH_QWEN35)
         c.head_dim = 10; /* heads * head_dim != dim */
     if (arch == ARCH_LLAMA)
         c.rope = (struct rope_scaling){ROPE_LLAMA3, 8, 1, 4, 64, 0, false};

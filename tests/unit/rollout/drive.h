@@ -15,13 +15,26 @@ enum { REAL_VOCAB = 50 };
 
 static const int drive_stop[] = {7, 12};
 
-static inline struct model *drive_model(void)
+static inline struct model *drive_model_of(enum arch arch)
 {
     const struct backend *be = NULL;
     struct fault f = FAULT_INIT;
 
     CHECK_OK(backend_find(&be, "cpu", &f), &f);
-    return tiny_model(ARCH_QWEN2, be, COMPUTE_F32, REAL_VOCAB);
+    return tiny_model(arch, be, COMPUTE_F32, REAL_VOCAB);
+}
+
+static inline struct model *drive_model(void)
+{
+    return drive_model_of(ARCH_QWEN2);
+}
+
+/* A test for a model that has only a cache of keys and values, and for one that has
+ * states of linear attention, too. */
+static inline void drive_both(void (*test)(enum arch))
+{
+    test(ARCH_QWEN2);
+    test(ARCH_QWEN35);
 }
 
 static inline struct rollout_config drive_config(int slots)
@@ -83,7 +96,7 @@ static inline int drive_token(struct model *m, struct kv *kv, const int *ids, in
                               struct fault *f)
 {
     int seq[128] = {0}, pos[128], first[8], out = n - 1, id = -1;
-    struct attend_rows rows = {n, seq, pos, {KV_PAGE, 8, first}};
+    struct attend_rows rows = {n, seq, pos, {KV_PAGE, 8, first, NULL}};
     float *logits;
 
     for (int i = 0; i < n; i++)
@@ -107,7 +120,7 @@ static inline void drive_plainly(struct model *m, const struct rollout_config *c
     struct kv *kv = NULL;
     int ids[128];
 
-    CHECK_OK(kv_new(&kv, m, 8, &f), &f);
+    CHECK_OK(kv_new(&kv, m, 8, 1, &f), &f);
     memcpy(ids, g->prompt_ids, (size_t)g->n_prompt * sizeof *ids);
     for (int k = 0; k < g->size; k++) {
         struct completion *o = &g->members[k];

@@ -37,10 +37,10 @@ static void interrupt(struct rollout *r, int64_t step, const int *from, const in
 /* Interrupted after 1, 2, ... iterations, twice, in few slots and small chunks, where
  * members wait, catch up and have ended: the tokens are those of a generator without
  * any cleverness that never stopped. */
-static void interruption_changes_no_bit(void)
+static void interrupted(enum arch arch)
 {
     static const int first[GROUPS] = {0, 1, 2, 3, 4}, second[GROUPS] = {7, 3, 0, 1, 9};
-    struct model *m = drive_model();
+    struct model *m = drive_model_of(arch);
     struct rollout_config c = drive_config(6);
     struct group *want[GROUPS];
     struct fault f = FAULT_INIT;
@@ -73,11 +73,16 @@ static void interruption_changes_no_bit(void)
     model_free(m);
 }
 
+static void interruption_changes_no_bit(void)
+{
+    drive_both(interrupted);
+}
+
 /* Under other weights: the old tokens stay, what follows is drawn by the new ones given
  * the old tokens, and every token says which version drew it. */
-static void new_weights_draw_on_from_old_tokens(void)
+static void new_weights(enum arch arch)
 {
-    struct model *m = drive_model();
+    struct model *m = drive_model_of(arch);
     struct rollout_config c = drive_config(3);
     struct group *want = drive_group(2, 12, SIZE), *g = drive_group(2, 12, SIZE);
     struct fault f = FAULT_INIT;
@@ -134,6 +139,11 @@ static void new_weights_draw_on_from_old_tokens(void)
     group_free(want);
     rollout_free(r);
     model_free(m);
+}
+
+static void new_weights_draw_on_from_old_tokens(void)
+{
+    drive_both(new_weights);
 }
 
 /* News of members that ended is told once, in the step in which they ended; what can't

@@ -15,10 +15,10 @@ struct plain {
     struct group *want[GROUPS];
 };
 
-static struct plain plain_new(int64_t step)
+static struct plain plain_new(int64_t step, enum arch arch)
 {
     struct rollout_config c = drive_config(1);
-    struct plain p = {.m = drive_model()};
+    struct plain p = {.m = drive_model_of(arch)};
 
     for (int i = 0; i < GROUPS; i++) {
         p.want[i] = drive_group(i, prompt_length[i], group_size[i]);
@@ -61,7 +61,7 @@ static void check_taken(struct rollout *r, const struct plain *p, int i)
     group_free(g);
 }
 
-static void invariant_4_batching_cant_change_a_token(void)
+static void batched(enum arch arch)
 {
     static const struct {
         int slots, chunk, slice, stride; /* submission order: i * stride mod 12 */
@@ -71,7 +71,7 @@ static void invariant_4_batching_cant_change_a_token(void)
         {8, 64, 9, 11, false}, {32, 5, 4, 1, true}, {32, 1000, 1000, 5, false},
         {3, 33, 2, 11, true},
     };
-    struct plain p = plain_new(3);
+    struct plain p = plain_new(3, arch);
     int stops = 0, limits = 0;
 
     for (int i = 0; i < GROUPS; i++)
@@ -98,9 +98,14 @@ static void invariant_4_batching_cant_change_a_token(void)
     plain_free(&p);
 }
 
-static void invariant_4_alone_and_after_cancelling_others(void)
+static void invariant_4_batching_cant_change_a_token(void)
 {
-    struct plain p = plain_new(0);
+    drive_both(batched);
+}
+
+static void alone(enum arch arch)
+{
+    struct plain p = plain_new(0, arch);
     struct rollout_config c = drive_config(8);
     struct rollout *r = drive_new(p.m, &c);
     struct fault f = FAULT_INIT;
@@ -125,11 +130,16 @@ static void invariant_4_alone_and_after_cancelling_others(void)
     plain_free(&p);
 }
 
+static void invariant_4_alone_and_after_cancelling_others(void)
+{
+    drive_both(alone);
+}
+
 /* The forward of training gives the stored log-probs, bit for bit: the first ratio is
  * one (invariant 5). */
-static void invariant_5_training_forward_gives_the_stored_logprobs(void)
+static void trained(enum arch arch)
 {
-    struct plain p = plain_new(0);
+    struct plain p = plain_new(0, arch);
     const struct group *g = p.want[7];
     struct fault f = FAULT_INIT;
 
@@ -152,9 +162,14 @@ static void invariant_5_training_forward_gives_the_stored_logprobs(void)
     plain_free(&p);
 }
 
-static void invariant_8_cancelled_members_keep_their_tokens(void)
+static void invariant_5_training_forward_gives_the_stored_logprobs(void)
 {
-    struct plain p = plain_new(0);
+    drive_both(trained);
+}
+
+static void cancelled(enum arch arch)
+{
+    struct plain p = plain_new(0, arch);
     struct rollout_config c = drive_config(4);
     struct rollout *r = drive_new(p.m, &c);
     struct fault f = FAULT_INIT;
@@ -191,10 +206,15 @@ static void invariant_8_cancelled_members_keep_their_tokens(void)
     plain_free(&p);
 }
 
+static void invariant_8_cancelled_members_keep_their_tokens(void)
+{
+    drive_both(cancelled);
+}
+
 /* A stop id at exactly max_tokens is a stop; one token later it never comes. */
 static void the_cause_is_the_reason(void)
 {
-    struct plain p = plain_new(0);
+    struct plain p = plain_new(0, ARCH_QWEN2);
     struct rollout_config c = drive_config(6);
     struct fault f = FAULT_INIT;
     int seen = 0;
@@ -249,7 +269,7 @@ static void one_token_is_enough(void)
 /* News comes by iteration, then submission, then member; until_finish stops at it. */
 static void news_is_in_order(void)
 {
-    struct plain p = plain_new(0);
+    struct plain p = plain_new(0, ARCH_QWEN2);
     struct rollout_config c = drive_config(5);
     struct rollout *r = drive_new(p.m, &c);
     struct fault f = FAULT_INIT;
@@ -443,7 +463,7 @@ static void broken_logits_fail_their_members(void)
 
 static void stats_add_up(void)
 {
-    struct plain p = plain_new(0);
+    struct plain p = plain_new(0, ARCH_QWEN2);
     struct rollout_config c = drive_config(8);
     struct rollout *r = drive_new(p.m, &c);
     int64_t tokens = 0, prompts = 0;
@@ -481,7 +501,7 @@ static void stats_add_up(void)
 /* Steps broken off in the middle leave nothing behind, and step numbers matter. */
 static void begin_starts_afresh(void)
 {
-    struct plain p = plain_new(5);
+    struct plain p = plain_new(5, ARCH_QWEN2);
     struct rollout_config c = drive_config(3);
     struct rollout *r = drive_new(p.m, &c);
     struct fault f = FAULT_INIT;

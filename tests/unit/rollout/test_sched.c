@@ -1,5 +1,6 @@
 /* test_sched.c - pages, slots and the queue, without a model: a cache of token ids
- * stands for keys and values, so every row can check all that it would attend to. */
+ * stands for keys and values, so every row can check all that it would attend to, and a
+ * hash of all tokens fed for the states of linear attention. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +59,10 @@ static struct group *make(int64_t index, int n_prompt, int size)
 struct bench {
     struct sched s;
     int *cell;
+    struct memory {
+        uint32_t tokens; /* a hash of them */
+        int next;        /* position */
+    } memory[16];
     int64_t last_serial; /* of the latest start */
     struct {
         int64_t serial;
@@ -73,13 +78,14 @@ static int token_of(const struct group *g, int member, int pos)
     return 1000000 + ((int)g->index * 64 + member) * 1000 + pos;
 }
 
-static void bench_open(struct bench *t, int slots, int pages, int chunk, int max_prompt,
-                       int max_tokens)
+static void bench_open(struct bench *t, int slots, int pages, int states, int chunk,
+                       int max_prompt, int max_tokens)
 {
     struct fault f = FAULT_INIT;
 
     memset(t, 0, sizeof *t);
-    CHECK_OK(sched_new(&t->s, slots, pages, chunk, max_prompt, max_tokens, &f), &f);
+    CHECK_OK(sched_new(&t->s, slots, pages, states, chunk, max_prompt, max_tokens, &f),
+             &f);
     t->cell = mem_new((size_t)pages * KV_PAGE, sizeof(int), "cells", &f);
     t->last_serial = -1;
     for (int i = 0; i < 16; i++)
@@ -114,6 +120,31 @@ static const struct entry *entry_of_seq(const struct bench *t, int row, int *mem
     return NULL;
 }
 
+/* The row's state has seen the tokens before it and no others; feed its own. */
+static bool feed_state(struct bench *t, int row)
+{
+    const struct batch *b = &t->s.batch;
+    int state = sched_map(&t->s).state[b->seq[row]], pos = b->pos[row], member;
+    const struct entry *e;
+    struct memory *m;
+    uint32_t want = 0;
+
+    if (t->s.states.total == 0)
+        return state <= 0;
+    m = &t->memory[state];
+    if (t->s.states.holders[state] != 1)
+        return false;
+    if (pos == 0)
+        *m = (struct memory){0};
+    e = entry_of_seq(t, row, &member);
+    for (int p = 0; p < pos; p++)
+        want = want * 31 + (uint32_t)token_of(e->g, member, p);
+    if (m->next != pos || m->tokens != want)
+        return false;
+    *m = (struct memory){want * 31 + (uint32_t)b->ids[row], pos + 1};
+    return true;
+}
+
 /* One iteration; true if every row sees exactly its own sequence, and rows that are
  * decoded are written to pages nobody else holds. */
 static bool bench_step(struct bench *t)
@@ -126,6 +157,10 @@ static bool bench_step(struct bench *t)
     for (int i = 0; i < b->n_copy; i++)
         memcpy(&t->cell[b->copy[i].dst * KV_PAGE], &t->cell[b->copy[i].src * KV_PAGE],
                (size_t)b->copy[i].rows * sizeof(int));
+    for (int i = 0; i < b->n_states; i++)
+        t->memory[b->states[i].dst] = t->memory[b->states[i].src];
+    for (int i = 0; i < b->rows; i++)
+        good &= feed_state(t, i);
     for (int i = 0; i < b->rows; i++) {
         const int *at = cell_at(t, b->seq[i], b->pos[i]);
 
@@ -227,11 +262,12 @@ static void every_row_sees_its_own_sequence(void)
         int slots = 1 + below(9, seed, 0, 2), chunk = 1 + below(30, seed, 0, 3);
         int spare = below(3, seed, 0, 4) * 4, groups = 12, members = 0, steps = 0;
         int pages = (int)sched_least_pages(max_prompt, max_tokens) + spare;
+        int states = seed % 3 ? slots + sched_prompt_states(slots) : 0;
         struct fault f = FAULT_INIT;
         struct bench t;
         bool good = true;
 
-        bench_open(&t, slots, pages, chunk, max_prompt, max_tokens);
+        bench_open(&t, slots, pages, states, chunk, max_prompt, max_tokens);
         for (int i = 0; i < groups; i++) {
             struct group *g =
                 make(i, 1 + below(max_prompt, seed, i, 5), 1 + below(6, seed, i, 6));
@@ -251,6 +287,8 @@ static void every_row_sees_its_own_sequence(void)
         CHECK_INT(t.starts, members);
         CHECK_INT(t.s.n, 0);
         CHECK_INT(t.s.pages.n_free, pages);
+        CHECK_INT(t.s.states.n_free, t.s.states.total);
+        CHECK_INT(t.s.ahead, 0);
         sched_plan(&t.s);
         CHECK_INT(t.s.batch.rows, 0);
         bench_close(&t);
@@ -266,7 +304,7 @@ static void cancelling_gives_all_pages_back(void)
         struct bench t;
         bool good = true;
 
-        bench_open(&t, 4, pages, 5, 33, 20);
+        bench_open(&t, 4, pages, seed % 2 ? 4 + 1 : 0, 5, 33, 20);
         for (int i = 0; i < 12; i++)
             CHECK_OK(sched_add(&t.s, make(i, 1 + below(33, seed, i, 1), 3), &f), &f);
         for (int i = 0; t.s.running + t.s.waiting > 0 && i < 5000; i++) {
@@ -281,6 +319,8 @@ static void cancelling_gives_all_pages_back(void)
         CHECK(good);
         CHECK_INT(t.s.running + t.s.waiting + t.s.n, 0);
         CHECK_INT(t.s.pages.n_free, pages);
+        CHECK_INT(t.s.states.n_free, t.s.states.total);
+        CHECK_INT(t.s.ahead, 0);
         bench_close(&t);
     }
 }
@@ -291,7 +331,7 @@ static void prefill_is_cut_into_chunks(void)
     struct fault f = FAULT_INIT;
     struct bench t;
 
-    bench_open(&t, 2, 64, 16, 64, 8);
+    bench_open(&t, 2, 64, 2 + 1, 16, 64, 8);
     CHECK_OK(sched_add(&t.s, make(0, 40, 2), &f), &f);
     CHECK_OK(sched_add(&t.s, make(1, 5, 1), &f), &f);
     for (int i = 0; i < 2; i++) {
@@ -304,6 +344,7 @@ static void prefill_is_cut_into_chunks(void)
     CHECK(bench_step(&t));
     CHECK_INT(t.s.batch.busy, 2);
     CHECK_INT(t.s.batch.n_copy, 2);
+    CHECK_INT(t.s.batch.n_states, 1); /* the last member takes the prompt's over */
     CHECK_INT(t.s.batch.rows, 2 + 4); /* one group is prefilled ahead */
     bench_close(&t);
 }
@@ -315,19 +356,19 @@ static void room_is_what_can_run(void)
     struct fault f = FAULT_INIT;
     struct bench t;
 
-    bench_open(&t, 4, (int)sched_ample_pages(4, 17, 5), 8, 17, 5);
+    bench_open(&t, 4, (int)sched_ample_pages(4, 17, 5), 0, 8, 17, 5);
     CHECK_INT(sched_room(&t.s), 4);
     CHECK_OK(sched_add(&t.s, make(0, 3, 3), &f), &f);
     CHECK_INT(sched_room(&t.s), 1);
     CHECK_OK(sched_add(&t.s, make(1, 3, 3), &f), &f);
     CHECK_INT(sched_room(&t.s), 0);
     bench_close(&t);
-    bench_open(&t, 4, (int)sched_least_pages(17, 5), 8, 17, 5);
+    bench_open(&t, 4, (int)sched_least_pages(17, 5), 0, 8, 17, 5);
     CHECK_INT(sched_room(&t.s), 1);
     CHECK_OK(sched_add(&t.s, make(0, 3, 1), &f), &f);
     CHECK_INT(sched_room(&t.s), 0);
     bench_close(&t);
-    bench_open(&t, 4, 4, 8, 17, 5); /* two of a group may need 1 + 2 + 2 pages */
+    bench_open(&t, 4, 4, 0, 8, 17, 5); /* two of a group may need 1 + 2 + 2 pages */
     CHECK_INT(sched_room(&t.s), 1);
     bench_close(&t);
 }
