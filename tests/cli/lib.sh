@@ -90,17 +90,41 @@ tiny_model() {
         --max-position 256 >/dev/null
 }
 
+# hybrid_model DIR: its configuration becomes that of a small Qwen3.5, as released: vision
+# beside the text, and every second layer with linear attention.
+hybrid_model() {
+    "$python" - "$1/config.json" <<'END'
+import json, sys
+old = json.load(open(sys.argv[1]))
+text = {k: old[k] for k in ("vocab_size", "eos_token_id", "max_position_embeddings")}
+text.update(model_type="qwen3_5_text", hidden_size=32, intermediate_size=48,
+            num_hidden_layers=4, num_attention_heads=2, num_key_value_heads=1, head_dim=16,
+            rms_norm_eps=1e-6, hidden_act="silu", attention_bias=False,
+            full_attention_interval=2, linear_num_key_heads=2, linear_num_value_heads=4,
+            linear_key_head_dim=8, linear_value_head_dim=8, linear_conv_kernel_dim=4,
+            attn_output_gate=True, tie_word_embeddings=True,
+            rope_parameters=dict(rope_type="default", rope_theta=10000000,
+                                 partial_rotary_factor=0.25, mrope_section=[1, 1, 0]))
+json.dump(dict(architectures=["Qwen3_5ForConditionalGeneration"], model_type="qwen3_5",
+               tie_word_embeddings=True, vision_config={}, text_config=text),
+          open(sys.argv[1], "w"))
+END
+}
+
 passed() {
     echo "$name: $checks passed, 0 failed, 0 skipped"
 }
 
-# coin_job DIR: in DIR a job.ini that trains in a second, on any number of ranks: a tiny
+# coin_job DIR [hybrid]: in DIR a job.ini that trains in a second, on any number of ranks: a tiny
 # model that tosses a coin where the answer is 0 or 1.  Its inputs, model, train.jsonl and
 # eval.jsonl, are in DIR/in, and it is to be run from there; the run is DIR/runs/r.
 coin_job() {
     local in=$1/in i
     mkdir -p "$in"
     tiny_model "$1/m"
+    if [ $# -gt 1 ]; then
+        hybrid_model "$1/m"
+    fi
     for ((i = 0; i < 60; i++)); do
         printf '{"id": "%s", "question": "Toss %s: 0 or 1?", "answer": "%s", "solution": "\\\\boxed{%s}"}\n' \
             $i $i $((i * 7 % 5 % 2)) $((i % 2))
