@@ -8,7 +8,8 @@
  * still runs says who is silent and their last words, and ends the job with 75. Waiting
  * is no sign of life, computing is.
  * - Deaths.  A peer on the same node that dies is named at once (pidfd), one elsewhere
- *   if the launcher offers PMIx's events.
+ *   if the launcher offers PMIx's events.  A launcher that dies takes its ranks along:
+ *   nobody else would end them, and they would keep the run to themselves.
  * - Time.  Rank 0 asks Slurm how long the allocation lasts, at the start and every five
  *   minutes (limits may change), and looks for the file RUN/stop.
  * - Crashes.  A rank that gets SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT, or is silent

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "dapo/mem.h"
@@ -102,14 +101,14 @@ static void on_crash(int number)
     raise(number);
 }
 
-void deaths_catch(const char *dir, int rank)
+void deaths_catch(const char *dir, int rank, int64_t number)
 {
     struct sigaction a = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK | SA_NODEFER};
     stack_t s = {.ss_sp = stack, .ss_size = sizeof stack};
 
     snprintf(path, sizeof path, "%s/deaths", dir);
     my_rank = rank;
-    job = (int64_t)time(NULL);
+    job = number;
     watch_generating(NULL, 0);
     sigaltstack(&s, NULL);
     sigemptyset(&a.sa_mask);

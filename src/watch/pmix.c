@@ -85,6 +85,14 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
     unsigned rank = source ? source->rank : 0;
 
     (void)id, (void)results, (void)n_results;
+    if (status == PMIX_ERR_LOST_CONNECTION && source &&
+        !PMIX_CHECK_NSPACE(source->nspace, me.nspace)) {
+        /* Its own server.  Ranks that went on would keep the run to themselves. */
+        log_line(LOG_ERROR,
+                 "the launcher has died; so does this rank: the same command "
+                 "goes on from the newest checkpoint");
+        _exit(FAULT_STOPPED);
+    }
     for (size_t i = 0; i < n; i++)
         if (!strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROC) && info[i].value.data.proc)
             rank = info[i].value.data.proc->rank;

@@ -276,6 +276,7 @@ int watch_start_all(struct watch **out, struct comm *c, const struct watch_confi
                     struct fault *f)
 {
     struct watch *w = mem_new(1, sizeof *w, "the watchdog", f);
+    int64_t job = (int64_t)time(NULL);
     int rc = comm_agree_all(c, w ? 0 : f->code, f);
 
     *out = w;
@@ -290,8 +291,9 @@ int watch_start_all(struct watch **out, struct comm *c, const struct watch_confi
         rc = find_peers_all(w, f);
     if (rc)
         return rc;
+    comm_bcast_all(c, SCOPE_WORLD, &job, sizeof job);
     w->events = pmix_watch();
-    deaths_catch(w->dir, w->rank);
+    deaths_catch(w->dir, w->rank, job);
     if (w->rank == 0)
         w->left_until = clock_now() + site_time_left();
     rc = comm_agree_all(c, start_thread(w, f), f);

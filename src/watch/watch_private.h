@@ -36,8 +36,9 @@ int words_put(int fd, const struct words *w);
 int words_get(int fd, int rank, struct words *w);
 
 /* -- deaths.c ---------------------------------------------------------------------- */
-/* From now on a crash of this process leaves its prompts in DIR/deaths. */
-void deaths_catch(const char *dir, int rank);
+/* From now on a crash of this process leaves its prompts in DIR/deaths, as one of this
+ * job, whose number is the same on all ranks: what they leave is one death. */
+void deaths_catch(const char *dir, int rank, int64_t number);
 void deaths_uncatch(void);
 /* Note that a rank was silent when the job was ended. */
 void deaths_note(const char *dir, const struct words *w);

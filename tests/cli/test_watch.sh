@@ -50,7 +50,7 @@ echo "a long update is no hang: computing is a sign of life"
         --set run.name=busy --set data.train="$tmp/task/train.jsonl" --set data.eval= \
         --set run.steps=1 --set admission.groups=120 --set optimizer.updates_per_step=1 \
         --set admission.dynamic=false --set optimizer.microbatch_tokens=1024 \
-        --set train.watchdog_s=1 --set run.log=info
+        --set train.watchdog_s=2 --set run.log=info
 ) >"$tmp/log" 2>&1 || die "a busy rank was taken for a silent one: $(cat "$tmp/log")"
 rc=0
 ends 0 'learn=([3-9]|[1-9][0-9])\.[0-9]+s' 'done steps=1'
@@ -64,6 +64,23 @@ done
 train killed
 ends 0 'done steps=3'
 like_calm killed
+
+echo "the launcher is killed: no rank outlives it, and the run is free for the next start"
+train orphaned --set run.steps=4000 &
+job=$!
+until_file "$runs/orphaned/rollouts/step-000002.h5" $job
+ranks_left() { pgrep -f "^$dapo train $tmp/c/job.ini --set run.name=orphaned"; }
+kill -KILL "$(ps -o ppid= -p "$(ranks_left | head -n 1)" | tr -d ' ')"
+wait $job
+for ((i = 0; i < 1000; i++)); do
+    ranks_left >/dev/null || break
+    sleep 0.02
+done
+! ranks_left >/dev/null || die "ranks without a launcher: $(ranks_left)"
+grep -q 'the launcher has died' "$runs/orphaned/log.txt" || die "$(tail "$runs/orphaned/log.txt")"
+train orphaned --set run.steps=2
+ends 0 'done steps='
+ok "$dapo" verify --quiet "$runs/orphaned"
 
 echo "two crashes over the same prompts: these are set aside, by name, and the run goes on"
 for _ in 1 2; do
