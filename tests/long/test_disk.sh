@@ -43,6 +43,8 @@ echo "$kind, seed $seed"
 coin_job "$tmp/c"
 cd "$tmp/c/in"
 
+# So that what is to happen in the middle of a run finds it there.
+slowly=(--set debug.iteration_s=0.05)
 # begin RUN ARGUMENTS...: in the background; $pid.  end: its exit status in $rc.
 begin() {
     : >"$tmp/log"
@@ -63,9 +65,10 @@ until_said() { # PATTERN
     until grep -q -- "$1" "$tmp/log" || ! kill -0 "$pid" 2>/dev/null; do sleep 0.01; done
 }
 room() { df --output=avail -k "$tmp/store" | tail -n 1; }
-leave() { # KIB: a ballast file leaves this much room
+leave() { # KIB: a ballast file leaves this much room, or less: it takes blocks of its own
     local n=$(($(room) - $1))
-    ((n <= 0)) || dd if=/dev/zero of="$tmp/store/ballast" bs=1k count="$n" status=none
+    ((n <= 0)) ||
+        dd if=/dev/zero of="$tmp/store/ballast" bs=1k count="$n" status=none 2>/dev/null || true
 }
 fill() { dd if=/dev/zero of="$tmp/store/ballast.$RANDOM" bs=16k status=none 2>/dev/null || true; }
 
@@ -142,7 +145,7 @@ sort "$tmp/said" | uniq -c | sort -rn
 
 echo "a limit on the size of files, as a quota would: no checkpoint, no step file"
 for kib in 400 30; do
-    begin place # MPI's own files come before the limit
+    begin place "${slowly[@]}" # MPI's own files come before the limit
     until_said 'dapo build='
     for process in $(pgrep -f "^$dapo train $tmp/c/job.ini"); do
         prlimit --pid "$process" --fsize=$((kib * 1024)) || true
@@ -153,7 +156,7 @@ for kib in 400 30; do
 done
 
 echo "a folder that vanishes (umount -l) and comes back"
-begin place
+begin place "${slowly[@]}"
 until_said ' step=2 '
 umount -l "$disk"
 end
@@ -176,7 +179,7 @@ if [ $kind = ext4 ]; then
     loop=$(findmnt -n -o SOURCE "$tmp/store")
     trigger=/sys/fs/ext4/${loop##*/}/trigger_fs_error
     mount -o remount,errors=remount-ro "$tmp/store"
-    begin place
+    begin place "${slowly[@]}"
     until_said ' step=2 '
     if echo test >"$trigger" 2>/dev/null; then
         stopped read-only
@@ -186,7 +189,7 @@ if [ $kind = ext4 ]; then
         echo "skipped: $name: read-only: $trigger can't be written"
     fi
     echo "a disk that dies: every operation fails"
-    begin place
+    begin place "${slowly[@]}"
     until_said ' step=3 '
     # EXT4_IOC_SHUTDOWN, without writing the journal
     if "$python" -c 'import fcntl, os, struct, sys
