@@ -169,7 +169,7 @@ int draft_begin_all(struct draft *d, struct store *s, enum scope scope, char *pa
     d->tmp = tmp.data;
     if (!rc)
         rc = inject_pass(INJECT_OPEN, f);
-    if (!rc && comm_rank(s->comm) == 0)
+    if (!rc && d->tmp && comm_rank(s->comm) == 0)
         rc = make_tmp(d, f);
     access = h5_access(&d->h);
     h5_check(&d->h,

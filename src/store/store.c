@@ -119,12 +119,14 @@ static int look_at(const struct store *s, int64_t step, bool anew, struct found 
     char *path = step_path(s->checkpoints, step, f);
     const struct found *before = NULL;
     struct head head;
-    int rc = path ? 0 : f->code;
+    int rc = 0;
 
     *out = (struct found){.step = step};
-    if (!rc && !stat(path, &out->stat) && !anew)
+    if (!path)
+        return f->code;
+    if (!stat(path, &out->stat) && !anew)
         before = known(s, step, &out->stat);
-    if (!rc && !before && !(rc = head_read(&head, path, NULL, f)))
+    if (!before && !(rc = head_read(&head, path, NULL, f)))
         rc = named_for(path, head.step, f);
     if (!rc)
         out->serial = before ? before->serial : head.serial;
@@ -216,8 +218,11 @@ int store_latest_all(struct store *s, int64_t *step, struct fault *f)
 static int delete_checkpoint(const struct store *s, int64_t step, struct fault *f)
 {
     char *path = step_path(s->checkpoints, step, f);
-    int rc = path ? inject_pass(INJECT_DELETE, f) : f->code;
+    int rc;
 
+    if (!path)
+        return f->code;
+    rc = inject_pass(INJECT_DELETE, f);
     if (!rc && unlink(path))
         rc =
             fault_set(f, FAULT_FILE, "%s: can't be deleted: %s", path, strerror(errno));
