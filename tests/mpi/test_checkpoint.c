@@ -420,6 +420,13 @@ static void retention_keeps_the_newest(void)
     save(s, 60, 50);
     CHECK_OK(store_retain_all(s, 2, 0, &f), &f);
     CHECK_OK(load(s, 40, 50, &f), &f);
+    for (int64_t step = 7; step <= 9; step++)
+        save(s, step * 10, 50);
+    CHECK_OK(store_retain_all(s, 1, 20, &f), &f); /* the newest, 40, 60, 80 */
+    CHECK(!exists(run_path("retain/checkpoints/step-000070.h5")));
+    for (int64_t step = 4; step <= 9; step++)
+        if (step % 2 == 0 || step == 9)
+            CHECK_OK(load(s, step * 10, 50, &f), &f);
     store_close_all(s);
 }
 
