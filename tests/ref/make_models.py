@@ -204,6 +204,15 @@ def make_ropes():
         loaded = transformers.LlamaConfig(**json.loads(json.dumps(config)))
         freq, scale = ROPE_INIT_FUNCTIONS[scaling["rope_type"]](loaded, "cpu")
         cases.append(dict(config=config, inv_freq=freq.tolist(), scale=scale))
+    # of a part of each head: the longest contexts of Qwen3.5
+    config = dict(HYBRID, architectures=["Qwen3_5ForCausalLM"], model_type="qwen3_5_text",
+                  head_dim=64, max_position_embeddings=131072, rope_parameters=dict(
+                      rope_type="yarn", rope_theta=10000000.0, factor=4.0,
+                      original_max_position_embeddings=32768,
+                      partial_rotary_factor=0.25))
+    loaded = transformers.Qwen3_5TextConfig(**json.loads(json.dumps(config)))
+    freq, scale = ROPE_INIT_FUNCTIONS["yarn"](loaded, "cpu")
+    cases.append(dict(config=config, inv_freq=freq.tolist(), scale=scale))
     write_json(pathlib.Path(__file__).parent / "rope.json", cases)
 
 
@@ -211,5 +220,5 @@ if __name__ == "__main__":
     for case in MODELS:
         if case[0] in sys.argv[1:] or not sys.argv[1:]:
             make_model(*case)
-    if not sys.argv[1:]:
+    if "rope" in sys.argv[1:] or not sys.argv[1:]:
         make_ropes()

@@ -45,10 +45,10 @@ static void drop(const char *name)
     free(path);
 }
 
-/* A sound Llama of one layer; its tensors lie in the order of the table. */
-static void make_sound(void)
+/* A sound model of one layer; its tensors lie in the order of the table. */
+static void make_one(enum arch arch)
 {
-    struct model_config c = tiny_config(ARCH_LLAMA);
+    struct model_config c = tiny_config(arch);
     struct fault f = FAULT_INIT;
     struct model *m = NULL;
 
@@ -58,6 +58,11 @@ static void make_sound(void)
     CHECK_OK(model_random(&m, &c, &backend_ref, COMPUTE_F32, 0, 1, &f), &f);
     CHECK_OK(model_save(m, model_params(m), check_tmp(), NULL, false, &f), &f);
     model_free(m);
+}
+
+static void make_sound(void)
+{
+    make_one(ARCH_LLAMA);
 }
 
 static void expect(const char *what, int code, const char *words)
@@ -158,6 +163,56 @@ static void foreign_tensors_are_refused(void)
                 "\"dtype\":\"F32\",\"shape\":[0],"
                 "\"data_offsets\":[0,0]},\"__metadata__\"");
     expect("a harmless tensor", 0, "");
+}
+
+/* Its convolution has 2 * 2 * 5 + 4 * 3 = 32 channels of 4. */
+static void linear_attention_is_not_trusted(void)
+{
+    static const struct edit wrong[] = {
+        {"[32,1,4]", "[32,4]", "not a matrix of 32 x 1 x 4"},
+        {"[32,1,4]", "[4,1,32]", "not a matrix of 32 x 1 x 4"},
+        {"[32,1,4]", "[32,4,1]", "not a matrix of 32 x 1 x 4"},
+        {"[32,1,4]", "[32,2,2]", "not a matrix of 32 x 1 x 4"},
+        {"0.linear_attn.A_log", "0.linear_attn.A_lag", "lack tensor"},
+        {"0.linear_attn.dt_bias", "0.linear_attn.dt_bius", "lack tensor"},
+        {"0.linear_attn.norm.weight", "0.linear_attn.nerm.weight", "lack tensor"},
+        {"model.layers.0.linear_attn.A_log",
+         "model.language_model.layers.0.linear_attn.A_log", NULL},
+    };
+    static const struct {
+        const char *name;
+        bool known;
+    } extra[] = {
+        {"model.visual.blocks.0.attn.qkv.weight", true},
+        {"mtp.fc.weight", true},
+        {"visual.x", false},
+        {"model.layers.0.linear_attn.conv1d.bias", false},
+        {"model.layers.0.self_attn.q_proj.weight", false},
+    };
+    char text[256];
+
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        make_one(ARCH_QWEN35);
+        edit_header(wrong[i].find, wrong[i].put);
+        expect(wrong[i].put, wrong[i].words ? FAULT_DATA : 0,
+               wrong[i].words ? wrong[i].words : "");
+    }
+    for (size_t i = 0; i < sizeof extra / sizeof extra[0]; i++) {
+        make_one(ARCH_QWEN35);
+        snprintf(text, sizeof text,
+                 "{\"%s\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]},"
+                 "\"__metadata__\"",
+                 extra[i].name);
+        edit_header("{\"__metadata__\"", text);
+        expect(extra[i].name, extra[i].known ? 0 : FAULT_DATA,
+               extra[i].known ? "" : "is not one of the model");
+    }
+    make_one(ARCH_QWEN35); /* under both names */
+    edit_header(
+        "{\"__metadata__\"",
+        "{\"model.language_model.norm.weight\":{\"dtype\":\"F32\",\"shape\":[0],"
+        "\"data_offsets\":[0,0]},\"__metadata__\"");
+    expect("twice", FAULT_DATA, "\"model.language_model.norm.weight\" is also in");
 }
 
 static void lengths_are_not_trusted(void)
@@ -288,6 +343,6 @@ static void indices_are_not_trusted(void)
 }
 
 CASES(CASE(headers_are_not_trusted), CASE(foreign_tensors_are_refused),
-      CASE(lengths_are_not_trusted), CASE(cut_files_are_refused),
-      CASE(values_must_be_finite), CASE(config_and_weights_must_agree),
-      CASE(indices_are_not_trusted));
+      CASE(linear_attention_is_not_trusted), CASE(lengths_are_not_trusted),
+      CASE(cut_files_are_refused), CASE(values_must_be_finite),
+      CASE(config_and_weights_must_agree), CASE(indices_are_not_trusted));

@@ -54,6 +54,47 @@ static void published_qwen25_is_read(void)
     model_config_free(&c);
 }
 
+/* As released for Qwen3.5-4B, by the fields that count; the lists of 32 kinds that it
+ * has are what the interval says. */
+static const char qwen35[] =
+    "{\"architectures\": [\"Qwen3_5ForConditionalGeneration\"], \"image_token_id\": "
+    "248056, \"model_type\": \"qwen3_5\", \"text_config\": {\"attention_bias\": false, "
+    "\"attention_dropout\": 0.0, \"attn_output_gate\": true, \"dtype\": \"bfloat16\", "
+    "\"eos_token_id\": 248044, \"full_attention_interval\": 4, \"head_dim\": 256, "
+    "\"hidden_act\": \"silu\", \"hidden_size\": 2560, \"intermediate_size\": 9216, "
+    "\"linear_conv_kernel_dim\": 4, \"linear_key_head_dim\": 128, "
+    "\"linear_num_key_heads\": 16, \"linear_num_value_heads\": 32, "
+    "\"linear_value_head_dim\": 128, \"max_position_embeddings\": 262144, "
+    "\"model_type\": \"qwen3_5_text\", \"mtp_num_hidden_layers\": 1, "
+    "\"num_attention_heads\": 16, \"num_hidden_layers\": 32, "
+    "\"num_key_value_heads\": 4, \"rms_norm_eps\": 1e-06, "
+    "\"tie_word_embeddings\": true, \"vocab_size\": 248320, \"rope_parameters\": "
+    "{\"mrope_interleaved\": true, \"mrope_section\": [11, 11, 10], \"rope_type\": "
+    "\"default\", \"rope_theta\": 10000000, \"partial_rotary_factor\": 0.25}}, "
+    "\"tie_word_embeddings\": true, \"vision_config\": {\"depth\": 24}}";
+
+static void published_qwen35_is_read(void)
+{
+    struct model_config c;
+    struct fault f = FAULT_INIT;
+
+    put("config.json", qwen35);
+    put("generation_config.json", "{\"eos_token_id\": [248046, 248044]}");
+    CHECK_OK(model_config_read(&c, check_tmp(), &f), &f);
+    CHECK_INT(c.arch, ARCH_QWEN35);
+    CHECK(c.nested && c.tied && c.gated && c.centred && c.qk_norm && !c.qkv_bias);
+    CHECK_INT(model_n_linear(&c), 24);
+    for (int l = 0; l < 32; l++)
+        CHECK(model_is_linear(&c, l) == (l % 4 != 3));
+    CHECK_INT(c.rotary, 64);
+    CHECK_NEAR((double)c.inv_freq[31], pow(1e7, -62.0 / 64), 1e-13);
+    CHECK_INT(c.delta.value_heads, 32);
+    CHECK_INT(c.kernel, 4);
+    CHECK_INT(c.n_stop, 2);
+    CHECK_INT(model_count(&c), 4205751296); /* as transformers counts its text model */
+    model_config_free(&c);
+}
+
 /* -- rope -----------------------------------------------------------------------------
  */
 
@@ -63,7 +104,7 @@ static void rope_scalings_match_transformers(void)
     json_t *cases = json_load_file("tests/ref/rope.json", 0, NULL), *one;
     size_t i;
 
-    CHECK_INT(json_array_size(cases), 5);
+    CHECK_INT(json_array_size(cases), 6);
     json_array_foreach(cases, i, one)
     {
         char *text = json_dumps(json_object_get(one, "config"), 0);
@@ -77,7 +118,8 @@ static void rope_scalings_match_transformers(void)
         CHECK_NEAR((double)c.rope_mscale,
                    json_number_value(json_object_get(one, "scale")), 1e-6);
         CHECK_INT(c.head_dim, 64);
-        for (int k = 0; k < 32; k++) {
+        CHECK_INT(json_array_size(freq), c.rotary / 2);
+        for (int k = 0; k < c.rotary / 2; k++) {
             double want = json_number_value(json_array_get(freq, (size_t)k));
 
             CHECK_NEAR((double)c.inv_freq[k] / want, 1, 2e-6);
@@ -139,28 +181,89 @@ static const struct refusal {
     {"eos_token_id", "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]", "more than 16 ids"},
 };
 
+/* `o` is the object of the configuration `whole` that the key is in. */
+static void check_refusal(json_t *whole, json_t *o, const struct refusal *r)
+{
+    struct fault f = FAULT_INIT;
+    struct model_config c;
+    char *text;
+
+    if (r->value)
+        json_object_set_new(o, r->key, json_loads(r->value, JSON_DECODE_ANY, NULL));
+    else
+        json_object_del(o, r->key);
+    text = json_dumps(whole, 0);
+    put("config.json", text);
+    CHECK_INT(model_config_read(&c, check_tmp(), &f), FAULT_DATA);
+    if (!strstr(f.text, r->words) || !strstr(f.text, "config.json: "))
+        fprintf(stderr, "%s = %s: %s\n", r->key, r->value, f.text);
+    CHECK(strstr(f.text, r->words) && strstr(f.text, "config.json: "));
+    free(text);
+    json_decref(whole);
+}
+
 static void unsupported_configs_are_refused(void)
 {
     put("generation_config.json", stops25);
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
-        const struct refusal *r = &refusals[i];
         json_t *o = json_loads(qwen25, 0, NULL);
-        struct fault f = FAULT_INIT;
-        struct model_config c;
-        char *text;
 
-        if (r->value)
-            json_object_set_new(o, r->key, json_loads(r->value, JSON_DECODE_ANY, NULL));
-        else
-            json_object_del(o, r->key);
-        text = json_dumps(o, 0);
-        put("config.json", text);
-        CHECK_INT(model_config_read(&c, check_tmp(), &f), FAULT_DATA);
-        if (!strstr(f.text, r->words) || !strstr(f.text, "config.json: "))
-            fprintf(stderr, "%s = %s: %s\n", r->key, r->value, f.text);
-        CHECK(strstr(f.text, r->words) && strstr(f.text, "config.json: "));
-        free(text);
-        json_decref(o);
+        check_refusal(o, o, &refusals[i]);
+    }
+}
+
+/* The same in the text_config of Qwen3.5's, and around it. */
+static const struct refusal text_refusals[] = {
+    {"layer_types", "[\"full_attention\"]", "not a list of num_hidden_layers = 32"},
+    {"layer_types", "\"linear_attention\"", "not a list of num_hidden_layers = 32"},
+    {"num_hidden_layers", "0", "num_hidden_layers is 0"},
+    {"num_hidden_layers", "4097", "num_hidden_layers is 4097"},
+    {"full_attention_interval", "0", "full_attention_interval is 0"},
+    {"linear_num_value_heads", "0", "linear_num_value_heads is 0"},
+    {"linear_num_key_heads", "0", "linear_num_key_heads is 0"},
+    {"linear_num_key_heads", "5", "not a multiple of linear_num_key_heads, 5"},
+    {"linear_key_head_dim", "0", "linear_key_head_dim is 0"},
+    {"linear_value_head_dim", "2000000000", "linear_value_head_dim is 2000000000"},
+    {"linear_value_head_dim", NULL, "\"linear_value_head_dim\" is missing"},
+    {"linear_conv_kernel_dim", "1", "linear_conv_kernel_dim is 1"},
+    {"linear_conv_kernel_dim", "17", "linear_conv_kernel_dim is 17"},
+    {"attn_output_gate", "false", "attn_output_gate = false is not supported"},
+    {"attention_bias", "true", "attention_bias is not supported"},
+    {"hidden_act", "\"gelu\"", "\"gelu\" is not supported"},
+    {"head_dim", NULL, "\"head_dim\" is missing"},
+    {"head_dim", "252", "RoPE turns 63 values; it wants an even"},
+    {"model_type", "\"qwen3_5_moe_text\"", "text_config is not qwen3_5_text"},
+    {"tie_word_embeddings", "false", "tie_word_embeddings differs"},
+    {"quantization_config", "{\"bits\": 4}", "quantized"},
+    {"rope_parameters", "{\"rope_type\": \"default\"}", "\"rope_theta\" is missing"},
+    {"rope_parameters",
+     "{\"rope_type\": \"default\", \"rope_theta\": 1e6, \"partial_rotary_factor\": 2}",
+     "partial_rotary_factor is 2"},
+    {"rope_parameters",
+     "{\"rope_type\": \"default\", \"rope_theta\": 1e6, \"partial_rotary_factor\": "
+     "1e-9}",
+     "leaves RoPE nothing"},
+};
+static const struct refusal whole_refusals[] = {
+    {"text_config", NULL, "without a text_config"},
+    {"text_config", "7", "without a text_config"},
+    {"architectures", "[\"Qwen3_5MoeForConditionalGeneration\"]", "architectures is"},
+    {"quantization_config", "{\"bits\": 4}", "quantized"},
+    {"model_type", "\"qwen3_5_moe\"", "\"qwen3_5_moe\" is not supported"},
+};
+
+static void unsupported_qwen35_is_refused(void)
+{
+    put("generation_config.json", "{\"eos_token_id\": [248046, 248044]}");
+    for (size_t i = 0; i < sizeof text_refusals / sizeof text_refusals[0]; i++) {
+        json_t *o = json_loads(qwen35, 0, NULL);
+
+        check_refusal(o, json_object_get(o, "text_config"), &text_refusals[i]);
+    }
+    for (size_t i = 0; i < sizeof whole_refusals / sizeof whole_refusals[0]; i++) {
+        json_t *o = json_loads(qwen35, 0, NULL);
+
+        check_refusal(o, o, &whole_refusals[i]);
     }
 }
 
@@ -217,7 +320,10 @@ static void check_same(const struct model_config *a, const struct model_config *
     CHECK(a->rope.kind == b->rope.kind && a->rope_mscale == b->rope_mscale);
     CHECK_INT(a->n_stop, b->n_stop);
     CHECK(!memcmp(a->stop, b->stop, (size_t)a->n_stop * sizeof a->stop[0]));
-    CHECK(!memcmp(a->inv_freq, b->inv_freq, (size_t)a->head_dim / 2 * sizeof(float)));
+    CHECK(a->gated == b->gated && a->centred == b->centred && a->rotary == b->rotary);
+    CHECK(!memcmp(a->linear, b->linear, sizeof a->linear) && a->kernel == b->kernel);
+    CHECK(!memcmp(&a->delta, &b->delta, sizeof a->delta));
+    CHECK(!memcmp(a->inv_freq, b->inv_freq, (size_t)a->rotary / 2 * sizeof(float)));
 }
 
 static void written_configs_read_back(void)
@@ -247,6 +353,29 @@ static void written_configs_read_back(void)
         }
 }
 
-CASES(CASE(published_qwen25_is_read), CASE(rope_scalings_match_transformers),
-      CASE(unsupported_configs_are_refused), CASE(broken_json_is_refused),
-      CASE(hand_made_configs_are_checked), CASE(written_configs_read_back));
+/* The factor of the file is rotary / head_dim in decimal, and readers round down. */
+static void parts_of_heads_read_back(void)
+{
+    static const int dims[] = {6, 49, 107, 254};
+
+    for (size_t i = 0; i < sizeof dims / sizeof dims[0]; i++)
+        for (int rotary = 2; rotary <= dims[i]; rotary += 2) {
+            struct model_config c = tiny_config(ARCH_QWEN35), back;
+            struct fault f = FAULT_INIT;
+
+            c.head_dim = dims[i];
+            c.rotary = rotary;
+            CHECK_OK(model_config_derive(&c, &f), &f);
+            CHECK_OK(model_config_write(&c, check_tmp(), &f), &f);
+            CHECK_OK(model_config_read(&back, check_tmp(), &f), &f);
+            CHECK_INT(back.rotary, rotary);
+            model_config_free(&c);
+            model_config_free(&back);
+        }
+}
+
+CASES(CASE(parts_of_heads_read_back), CASE(published_qwen25_is_read),
+      CASE(published_qwen35_is_read), CASE(unsupported_qwen35_is_refused),
+      CASE(rope_scalings_match_transformers), CASE(unsupported_configs_are_refused),
+      CASE(broken_json_is_refused), CASE(hand_made_configs_are_checked),
+      CASE(written_configs_read_back));

@@ -171,6 +171,35 @@ static void generation_config_is_kept(void)
     model_free(b);
 }
 
+/* Of a model with vision the text is read, and written as a model of its own. */
+static void other_parts_are_left_out(void)
+{
+    struct model *a = reopen("tests/ref/models/qwen35_vl"), *b;
+    struct fault f = FAULT_INIT;
+    char *path = in_tmp("config.json");
+    json_t *config;
+    int n;
+
+    CHECK(model_cfg(a)->nested);
+    CHECK_OK(model_save(a, model_params(a), check_tmp(), NULL, true, &f), &f);
+    b = reopen(check_tmp());
+    same_model(a, b);
+    CHECK(!model_cfg(b)->nested);
+    CHECK_TEXT(model_tensors(b, &n)[1].name, "model.layers.0.input_layernorm.weight");
+    config = json_load_file(path, 0, NULL);
+    CHECK_TEXT(json_string_value(json_object_get(config, "model_type")),
+               "qwen3_5_text");
+    CHECK_TEXT(
+        json_string_value(json_array_get(json_object_get(config, "architectures"), 0)),
+        "Qwen3_5ForCausalLM");
+    CHECK(json_is_true(json_object_get(config, "tie_word_embeddings")));
+    CHECK(!json_object_get(config, "vision_config"));
+    json_decref(config);
+    free(path);
+    model_free(a);
+    model_free(b);
+}
+
 /* -- random weights
  * -------------------------------------------------------------------- */
 
@@ -217,6 +246,35 @@ static void random_weights_are_as_said(void)
         model_free(m[i]);
 }
 
-CASES(CASE(f32_round_trip), CASE(bf16_rounds_to_nearest_even), CASE(shards_round_trip),
+/* As Hugging Face: norms multiply by 1, dt_bias is 1, exp(A_log) within [0.01, 16). */
+static void random_linear_attention_is_as_said(void)
+{
+    struct model_config c = tiny_config(ARCH_QWEN35);
+    struct fault f = FAULT_INIT;
+    struct model *m = NULL;
+    const struct model_tensor *t;
+    double least = 16, most = 0;
+    int n;
+
+    c.delta.value_heads = 64;
+    CHECK_OK(model_random(&m, &c, &backend_ref, COMPUTE_F32, 0, 7, &f), &f);
+    t = model_tensors(m, &n);
+    for (int i = 0; i < n; i++)
+        for (int e = 0; t[i].vector && e < t[i].cols; e++) {
+            double x = (double)model_params(m)[t[i].first + (size_t)e];
+            bool a_log = strstr(t[i].name, "A_log") != NULL;
+
+            least = a_log && exp(x) < least ? exp(x) : least;
+            most = a_log && exp(x) > most ? exp(x) : most;
+            CHECK(a_log || x == (t[i].centred ? 0 : 1));
+            CHECK(t[i].centred == (strstr(t[i].name, "norm.weight") &&
+                                   !strstr(t[i].name, "linear_attn")));
+        }
+    CHECK(least >= 0.01 && least < 1 && most > 15 && most < 16);
+    model_free(m);
+}
+
+CASES(CASE(other_parts_are_left_out), CASE(random_linear_attention_is_as_said),
+      CASE(f32_round_trip), CASE(bf16_rounds_to_nearest_even), CASE(shards_round_trip),
       CASE(other_files_follow), CASE(generation_config_is_kept),
       CASE(random_weights_are_as_said));
