@@ -153,13 +153,14 @@ size_t model_step_bytes(const struct model_config *c, int rows, int n_out);
 int model_train_bytes(size_t *out, const struct model_config *c,
                       const struct backend *be, int rows, int longest, struct fault *f);
 
-/* Write config.json (the source directory's, dtype amended), generation_config.json,
- * tokenizer files (copied from `tokenizer_dir`, if not NULL, where present) and
- * model.safetensors from `params` (flat, host) as f32 or bf16.  With an adapter
- * `params` must be model_params, and what is written are the matrices that
- * model_refresh last made of it and the frozen rest: a whole model.  A model over 4 GiB
- * is written in shards with an index.  Each file is published by rename, config.json
- * last: a folder that has one is complete.  The folder is made if need be. */
+/* Write config.json (the source directory's, dtype amended; of one of several parts
+ * that of the text, as of a model of its own), generation_config.json, tokenizer files
+ * (copied from `tokenizer_dir`, if not NULL, where present) and model.safetensors from
+ * `params` (flat, host) as f32 or bf16.  With an adapter `params` must be model_params,
+ * and what is written are the matrices that model_refresh last made of it and the
+ * frozen rest: a whole model.  A model over 4 GiB is written in shards with an index.
+ * Each file is published by rename, config.json last: a folder that has one is
+ * complete.  The folder is made if need be. */
 int model_save(const struct model *m, const float *params, const char *dir,
                const char *tokenizer_dir, bool bf16, struct fault *f);
 

@@ -55,7 +55,7 @@ struct plan {
     double trained, adapted; /* trained values; those of matrices with an adapter */
     double learner_bytes, rollout_bytes; /* per rank; the same if one is both */
     double activation_bytes;             /* of learner_bytes: forward and backward */
-    double kv_bytes;        /* of rollout_bytes; with data.eval once more */
+    double kv_bytes; /* of rollout_bytes; with data.eval once more; states, too */
     double step_file_bytes; /* the largest: every candidate at full length */
     double checkpoint_bytes;
     double run_bytes, run_files; /* of all steps, and of the checkpoints kept */

@@ -58,7 +58,7 @@ static void show_plan(const struct config *c, int64_t ranks, const struct plan *
     show_bytes("  activations", p->activation_bytes, "of a microbatch");
     show_bytes("rollout rank", p->rollout_bytes,
                "masters, packed weights, cache, a step's tokens");
-    show_bytes("  KV cache", p->kv_bytes, "");
+    show_bytes("  KV cache", p->kv_bytes, "and states of linear attention");
     show_bytes("step file", p->step_file_bytes, "at most, each step");
     show_bytes("checkpoint", p->checkpoint_bytes, "");
     show_bytes("run on disk", p->run_bytes,

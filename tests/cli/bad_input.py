@@ -158,6 +158,14 @@ def no_stop(m):
     (m.dir / "generation_config.json").write_text("{}")
 
 
+def hybrid(**fields):
+    """Qwen3.5's configuration with the weights of another model."""
+    whole = dict(model_type="qwen3_5_text", architectures=["Qwen3_5ForCausalLM"], head_dim=8,
+                 linear_num_key_heads=2, linear_num_value_heads=2, linear_key_head_dim=8,
+                 linear_value_head_dim=8, linear_conv_kernel_dim=4, rope_theta=10000.0)
+    return lambda m: m.config(**{**whole, **fields})
+
+
 def models():
     changes = [
         (DATA, "model.safetensors", cut(0)),
@@ -190,6 +198,9 @@ def models():
         (DATA, "heads", lambda m: m.config(num_key_value_heads=3)),
         (DATA, "eos_token_id", lambda m: m.config(eos_token_id=100000)),
         (DATA, "eos_token_id", no_stop),
+        (DATA, "layer_types is not a list of", hybrid(layer_types=["linear_attention"])),
+        (DATA, "linear_num_value_heads is 0", hybrid(linear_num_value_heads=0)),
+        (DATA, "lack tensor .*linear_attn", hybrid(full_attention_interval=2)),
         (CONFIG, "don't belong together", lambda m: m.config(
             vocab_size=300, eos_token_id=1) or (m.dir / "generation_config.json").unlink()
             or shrink(m)),

@@ -36,7 +36,7 @@ run bf16 2 1 --set model.compute=bf16
 run checked 2 1 --set model.backend=check:cpu
 "$python" - "$runs" <<'END' || die "a first ratio is not one"
 import glob, sys, h5py
-files = [n for n in glob.glob(sys.argv[1] + "/*/rollouts/*.h5") if "carried" not in n]
+files = [n for n in glob.glob(sys.argv[1] + "/*/rollouts/*.h5") if "carried" not in n and "adapter" not in n]
 assert len(files) == 14, len(files)
 for name in files:
     with h5py.File(name) as f:
@@ -45,6 +45,13 @@ for name in files:
         assert f["metrics/train/grad_norm"][()] > 0, name
 END
 checks=$((checks + 1))
+
+echo "an adapter on all matrices, those of linear attention too"
+run adapter 1 2 --set lora.rank=4
+run adapter3 3 2 --set lora.rank=4
+compare trained,tokens,ledger,weights "$runs/adapter" "$runs/adapter3"
+ok "$dapo" export "$runs/adapter" "$tmp/adapter" --adapter
+grep -q '"in_proj_qkv"' "$tmp/adapter/adapter_config.json" || die "no in_proj_qkv"
 
 echo "what is exported is the text model alone, and generates the same"
 ok "$dapo" export "$runs/one" "$tmp/out1"
