@@ -20,6 +20,14 @@ has '^parameters +32763876352$'
 has '^batch +512 groups, 8192 completions, 16 updates$'
 has '^candidates +at most 15360, '
 has '^ranks +8 learning, 8 generating$'
+# Parameters as transformers counts them (Qwen3_5ForCausalLM of that config.json), and those
+# that PEFT trains of it: 32 x (rows + columns) of each matrix.
+ok "$dapo" plan jobs/dapo_4b_lora.ini --ranks 4
+has '^parameters +4205751296$'
+has '^trained +64929792, an adapter of rank 32 on 3569090560$'
+has '^batch +4 groups, 32 completions, 1 update$'
+has '^candidates +at most 8, 64 completions$'
+has '^ranks +1 learning, 3 generating$'
 # Without the weights, or with a disk too small for them, a run ends in one sentence.
 refused 74 'qwen2.5-32b|a checkpoint needs 366.17 GiB' "$dapo" train jobs/dapo_32b.ini --set run.dir="$tmp/runs"
 

@@ -10,7 +10,7 @@ echo "each script as Slurm sees it; sizes that this cluster lacks are lowered"
 for script in slurm/*.sh; do
     case $script in
     */lib.sh) continue ;;
-    */*_32b.sh) ok sbatch --test-only -N 2 -c 4 "$script" ;;
+    */*_32b.sh | */*_4b_lora.sh) ok sbatch --test-only -N 2 -c 4 "$script" ;;
     *) ok sbatch --test-only "$script" ;;
     esac
     grep -qE 'Job [0-9]+ to start' "$tmp/err" || die "$script: $(cat "$tmp/err")"
@@ -89,4 +89,16 @@ rm "$rows"
 submit run slurm/eval.sh "$run0"
 prints 0 '"problems": 5, "samples": 1'
 [ "$(wc -l <"$(echo "$run0"/eval-*.jsonl)")" -eq 5 ] || die "not a line per problem"
+
+echo "an adapter on a model with linear attention, as dapo_4b_lora.sh trains it; then both"
+coin_job "$tmp/h" hybrid
+sed -e "s|path = model|path = $tmp/h/in/model|" -e "s|= train.jsonl|= $tmp/h/in/train.jsonl|" \
+    -e "s|= eval.jsonl|= $tmp/h/in/eval.jsonl|" "$tmp/h/job.ini" >"$tmp/lora.ini"
+submit lora -N 2 --ntasks-per-node=2 -c 1 slurm/dapo_4b_lora.sh "$tmp/lora.ini" \
+    --set run.log=info --set lora.rank=2 --set lora.alpha=4
+prints 0 'slurm: done' ' step=3 '
+submit merged slurm/eval.sh "$tmp/h/runs/r"
+prints 0 '"problems": 5, "samples": 1'
+ok "$dapo" export "$tmp/h/runs/r" "$tmp/adapter" --adapter
+[ -s "$tmp/adapter/adapter_model.safetensors" ] || die "no adapter: $(ls "$tmp/adapter")"
 passed
