@@ -10,6 +10,7 @@
 #include "cmd/show.h"
 #include "dapo/inspect.h"
 #include "dapo/mem.h"
+#include "dapo/model.h"
 
 void show_line(const char *name, const char *format, ...)
 {
@@ -62,22 +63,41 @@ static int has(const char *dir, const char *name, bool *yes, struct fault *f)
     return 0;
 }
 
+/* A PEFT directory: its configuration, as far as it can be used. */
+static int show_peft(const char *dir, struct fault *f)
+{
+    struct lora_config c;
+    int rc = lora_config_read(&c, dir, f);
+
+    if (rc)
+        return rc;
+    show_line("kind", "adapter directory");
+    show_line("adapter", "rank %d, alpha %g", c.rank, c.alpha);
+    show_line("targets", "%s", c.targets);
+    return 0;
+}
+
 static int show_folder(const char *dir, struct fault *f)
 {
-    bool model = false, run = false;
+    bool model = false, run = false, adapter = false;
     int rc = has(dir, "config.json", &model, f);
 
     if (!rc)
         rc = has(dir, "rollouts", &run, f);
+    if (!rc)
+        rc = has(dir, "adapter_config.json", &adapter, f);
     if (rc)
         return rc;
     if (run)
         return show_run(dir, f);
     if (model)
         return show_model(dir, f);
+    if (adapter)
+        return show_peft(dir, f);
     return fault_set(f, FAULT_DATA,
                      "%s: is neither a run directory (no rollouts/) nor a model "
-                     "directory (no config.json)",
+                     "directory (no config.json) nor an adapter's (no "
+                     "adapter_config.json)",
                      dir);
 }
 
