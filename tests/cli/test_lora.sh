@@ -158,6 +158,12 @@ kl=(--set loss.kl_coef=0.3 --set run.steps=2)
 run kl 1 "${kl[@]}" --set model.backend=check:cpu
 run kl2 1 "${kl[@]}" --set loss.reference="$base"
 compare trained,weights,metrics "$runs/kl" "$runs/kl2"
+"$python" - "$runs/kl/rollouts" <<'END' || die "no KL to the base"
+import sys, h5py
+kl = [h5py.File(f"{sys.argv[1]}/step-00000{i}.h5")["metrics/ppo/kl"][()] for i in (1, 2)]
+assert 0 < kl[0] < kl[1], kl # each step's second update is after its first
+END
+checks=$((checks + 1))
 
 echo "supervised: the merged model, and its adapter beside it"
 ok "$dapo" sft jobs/demo_sft.ini --set model.path="$base" --set model.init=pretrained \
