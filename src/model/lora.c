@@ -223,17 +223,18 @@ static int lora_new(struct lora **out, const struct lora_config *c,
                     const struct table *t, int layers, struct fault *f)
 {
     struct lora *l = mem_new(1, sizeof *l, "an adapter", f);
+    int rc = l ? 0 : f->code;
 
     *out = NULL;
-    if (!l)
-        return f->code;
-    l->config = *c;
-    if (layout(l, t, layers, f)) {
-        lora_drop(l);
-        return f->code;
+    if (l) {
+        l->config = *c;
+        rc = layout(l, t, layers, f);
     }
-    *out = l;
-    return 0;
+    if (rc)
+        lora_drop(l);
+    else
+        *out = l;
+    return rc;
 }
 
 int model_lora_count(const struct model_config *c, const struct lora_config *l,

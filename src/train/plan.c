@@ -107,7 +107,6 @@ static double step_file(const struct config *c, const struct plan *p)
 {
     double answer = 4.0 * (double)c->reward.answer_window; /* UTF-8 at its widest */
     double text = 4.0 * (double)p->max_completion;
-
     /* Groups that span steps also say where they began and what drew each token. */
     bool spans = c->admission.surplus == SURPLUS_RESUME;
 

@@ -167,7 +167,7 @@ checks=$((checks + 1))
 
 echo "supervised: the merged model, and its adapter beside it"
 ok "$dapo" sft jobs/demo_sft.ini --set model.path="$base" --set model.init=pretrained \
-    --set data.train="$tmp/task/sft.jsonl" --set data.eval= --set run.steps=3 \
+    --set run.dir="$runs" --set data.train="$tmp/task/sft.jsonl" --set data.eval= --set run.steps=3 \
     --set sft.batch=8 --set sft.dtype=f32 --set sft.out="$tmp/sft" --set lora.rank=4 \
     --set lora.targets=q_proj,v_proj,mlp.down_proj
 echo '{"ids": [16, 17, 10, 16, 19, 28, 17, 21, 13]}' >"$tmp/in"

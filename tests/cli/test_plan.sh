@@ -84,7 +84,7 @@ has '^parameters +25888$'
 has '^trained +3712, an adapter of rank 4 on 15360$'
 has '^learner rank +3.68 MiB'
 has '^rollout rank +1.11 MiB' # 4 * 15,360 + 8 * 3,712 more
-has '^checkpoint +1.04 MiB' # 12 * 3,712 + 2^20
+has '^checkpoint +1.04 MiB'   # 12 * 3,712 + 2^20
 fails 78 'rank 17 is over the 16 x 32' "$dapo" plan "$tmp/job.ini" --set lora.rank=17
 ok "$dapo" plan "$tmp/job.ini" --set lora.rank=17 --set lora.targets=q_proj,o_proj
 fails 78 '"head" is no matrix' "$dapo" plan "$tmp/job.ini" --set lora.rank=4 \
