@@ -23,6 +23,7 @@ from make_models import MODELS, OUT, reference
 TARGETS = {"all": ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj",
                    "down_proj"],
            "qv": ["q_proj", "v_proj"]}
+LINEAR = ["in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a", "out_proj"]
 
 
 def open_base(folder):
@@ -56,8 +57,9 @@ def make_adapter(name, config, case):
     folder = OUT.parent / "lora" / f"{name}-{case}"
     folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(len(name) + len(case))
-    lora = peft.LoraConfig(r=4, lora_alpha=8, target_modules=TARGETS[case],
-                           task_type="CAUSAL_LM")
+    hybrid = name.startswith("qwen35") and case == "all"
+    lora = peft.LoraConfig(r=4, lora_alpha=8, task_type="CAUSAL_LM",
+                           target_modules=TARGETS[case] + (LINEAR if hybrid else []))
     model = peft.get_peft_model(open_base(OUT / name), lora).eval()
     model.double()
     random_adapter(model)
@@ -78,5 +80,7 @@ if len(sys.argv) > 1:
     score(sys.argv[1], sys.argv[2], [int(x) for x in sys.argv[3:]])
 else:
     for name, config, *_ in MODELS:
+        if name == "qwen35_vl":  # its text part is one of these
+            continue
         for case in TARGETS:
             make_adapter(name, config, case)
