@@ -26,7 +26,7 @@ out=eval-$SLURM_JOB_ID.jsonl
 if [[ -d $what ]]; then
     dapo_export "$what"
     set -- "$what/job.ini" --set model.path="$what/export" --set model.init=pretrained \
-        --set model.tokenizer= "$@"
+        --set model.tokenizer= --set lora.rank=0 --set lora.init= "$@"
     out=$what/$out
 else
     set -- "$what" "$@"

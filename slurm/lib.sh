@@ -141,7 +141,7 @@ dapo_train() {
 dapo_export() {
     local run=$1 latest
     latest=$run/checkpoints/$(cat "$run/checkpoints/latest") || return
-    if [[ ! $run/export/model.safetensors -nt $latest ]]; then
+    if [[ ! $run/export/config.json -nt $latest ]]; then # written last
         rm -rf "$run/export"
         bin/dapo export "$run" "$run/export"
     fi

@@ -185,8 +185,9 @@ struct lora_config {
 /* Give an opened model an adapter, once in its life: A [rank][in] uniform in
  * +-1/sqrt(in), keyed by (seed, tensor, element); B [out][rank] zero, so the model
  * computes what it did before.  The tensors are A and B of each matrix in the order of
- * the base's, under PEFT's names.  FAULT_CONFIG names a target that is not in the model
- * or a matrix smaller than the rank. */
+ * the base's, under PEFT's names (of the text model alone, where there was vision
+ * too).  FAULT_CONFIG names a target that is not in the model or a matrix smaller than
+ * the rank. */
 int model_lora(struct model *m, const struct lora_config *c, uint64_t seed,
                struct fault *f);
 /* The adapter's configuration; NULL without one. */

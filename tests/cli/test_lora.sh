@@ -144,13 +144,17 @@ no 'its rank is 8 .* lora.rank = 4' none --set lora.init="$tmp/adapter" --set lo
 no 'its targets .* not those of lora.targets' none --set lora.init="$tmp/adapter" \
     --set lora.targets=q_proj
 evaluate() {
-    ok "$dapo" eval jobs/demo_dapo.ini --set data.eval="$tmp/task/eval.jsonl" \
+    ok "$dapo" eval "${job:-jobs/demo_dapo.ini}" --set data.eval="$tmp/task/eval.jsonl" \
         --set eval.samples=1 --set run.log=warn "$@"
     jq 'del(.seconds)' "$tmp/out" >"$tmp/eval"
 }
 evaluate --set lora.rank=8 --set lora.init="$tmp/adapter"
 cp "$tmp/eval" "$tmp/want"
 evaluate --set model.path="$tmp/merged"
+same "$tmp/eval" "$tmp/want"
+# As slurm/eval.sh evaluates what it has exported.
+job=$runs/start/job.ini evaluate --set model.path="$tmp/merged" --set lora.rank=0 \
+    --set lora.init=
 same "$tmp/eval" "$tmp/want"
 
 echo "the base is the KL reference, without a second copy of it"
