@@ -4,7 +4,7 @@
 # Sourced by the batch scripts beside it.  What they rely on:
 #   - `#SBATCH --signal=USR1@S` sends USR1 to the ranks S seconds before the time limit
 #     (a signal to this shell is passed on); they save and end with 75
-#   - 0 is done, 75 stopped after a clean save: requeue; a rank that was killed (by the
+#   - 0 is done, 75 stopped before its end: requeue; a rank that was killed (by the
 #     system, out of memory, a crash) has no exit status of its own, and the job's is above
 #     128: requeue as well; anything else: stop and keep the job's log
 #   - a job that Slurm itself requeues (a node died) starts here again, and `dapo train`

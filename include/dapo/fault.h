@@ -10,16 +10,15 @@
 #define DAPO_FAULT_H
 
 /* X(name, exit status, meaning) */
-#define FAULT_LIST(X)                                                      \
-    X(NONE, 0, "no fault")                                                 \
-    X(USAGE, 64, "the command line is wrong")                              \
-    X(DATA, 65, "the input is malformed")                                  \
-    X(DEVICE, 69, "the device is missing")                                 \
-    X(BUG, 70, "a bug in dapo; please report it")                          \
-    X(SYSTEM, 71, "out of memory, or the operating system refused")        \
-    X(FILE, 74, "a file could not be read or written")                     \
-    X(STOPPED, 75,                                                         \
-      "stopped on purpose after a clean save; run the same command again") \
+#define FAULT_LIST(X)                                                             \
+    X(NONE, 0, "no fault")                                                        \
+    X(USAGE, 64, "the command line is wrong")                                     \
+    X(DATA, 65, "the input is malformed")                                         \
+    X(DEVICE, 69, "the device is missing")                                        \
+    X(BUG, 70, "a bug in dapo; please report it")                                 \
+    X(SYSTEM, 71, "out of memory, or the operating system refused")               \
+    X(FILE, 74, "a file could not be read or written")                            \
+    X(STOPPED, 75, "stopped before its end; run the same command again to go on") \
     X(CONFIG, 78, "the configuration is wrong")
 
 enum fault_code {
