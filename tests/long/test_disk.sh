@@ -169,6 +169,8 @@ goes_on "vanished"
 stopped() { # WHAT
     end
     detach
+    # Mounted in another namespace (a Slurm of several nodes here) it is not to be checked.
+    [ -z "$(losetup -j "$tmp/image")" ] || die "$1: the disk is in use elsewhere"
     e2fsck -fy "$tmp/image" >/dev/null 2>&1 || (($? < 4)) || die "$1: e2fsck: $?"
     attach || die "$1: no mount"
     failed "$1"
