@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dapo/pulse.h"
 #include "model/safetensors.h"
 
 enum { BLOCK = 1 << 18 }; /* values converted at a time */
@@ -94,6 +95,7 @@ static int write_tensor(FILE *out, const char *path, const struct st_source *t,
         if (fwrite(raw ? (const void *)raw : x, raw ? 2 : 4, n, out) != n)
             return fault_set(f, FAULT_FILE, "%s: can't be written: %s", path,
                              strerror(errno));
+        pulse_beat(); /* the other ranks of a job wait for it */
     }
     return 0;
 }

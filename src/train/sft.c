@@ -158,6 +158,7 @@ static int finish_all(struct session *s, struct fault *f)
     const struct config *c = s->cfg;
     int rc = 0;
 
+    pulse_phase(PHASE_END, s->step);
     if (comm_rank(s->comm) == 0) {
         rc = model_save(s->model, model_params(s->model), c->sft.out,
                         *c->model.tokenizer ? c->model.tokenizer : c->model.path,
@@ -203,7 +204,6 @@ static int train_all(struct session *s, const char *dir, struct fault *f)
         rc = stopped_all(s, why, resumed, dir, f);
     else if (!rc)
         rc = finish_all(s, f);
-    pulse_phase(PHASE_END, s->step);
     watch_stop_all(s->watch);
     if (!rc)
         rc = store_discard_all(s->store, f);

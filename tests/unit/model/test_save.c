@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dapo/pulse.h"
 #include "model/impl.h"
 #include "tiny.h"
 
@@ -64,6 +65,20 @@ static void f32_round_trip(void)
         model_free(a);
         model_free(b);
     }
+}
+
+/* Of a large model it takes minutes, in which the other ranks wait. */
+static void writing_is_a_sign_of_life(void)
+{
+    struct model *m = tiny_model(ARCH_QWEN3, &backend_ref, COMPUTE_F32, 0);
+    struct fault f = FAULT_INIT;
+    uint64_t before = pulse_now().beats;
+    int n;
+
+    model_tensors(m, &n);
+    CHECK_OK(model_save(m, model_params(m), check_tmp(), NULL, true, &f), &f);
+    CHECK(pulse_now().beats >= before + (uint64_t)n);
+    model_free(m);
 }
 
 /* By hand: bf16 has 8 significant bits; ties go to the even one. */
@@ -275,6 +290,7 @@ static void random_linear_attention_is_as_said(void)
 }
 
 CASES(CASE(other_parts_are_left_out), CASE(random_linear_attention_is_as_said),
-      CASE(f32_round_trip), CASE(bf16_rounds_to_nearest_even), CASE(shards_round_trip),
+      CASE(f32_round_trip), CASE(writing_is_a_sign_of_life),
+      CASE(bf16_rounds_to_nearest_even), CASE(shards_round_trip),
       CASE(other_files_follow), CASE(generation_config_is_kept),
       CASE(random_weights_are_as_said));
