@@ -51,6 +51,8 @@ int model_n_linear(const struct model_config *c)
     return n;
 }
 
+enum { MOST_STATE = 1 << 26 }; /* values; states of a cache stay countable */
+
 /* Linear attention: heads, the convolution.  Without such layers nothing is asked. */
 static int check_delta(const struct model_config *c, struct fault *f)
 {
@@ -64,6 +66,11 @@ static int check_delta(const struct model_config *c, struct fault *f)
         check_range("linear_value_head_dim", d->value_dim, 1, 1024, f) ||
         check_range("linear_conv_kernel_dim", c->kernel, 2, 16, f))
         return f->code;
+    if ((int64_t)d->value_heads * d->key_dim * d->value_dim > MOST_STATE)
+        return fault_set(f, FAULT_DATA,
+                         "linear_num_value_heads %d of linear_key_head_dim %d and "
+                         "linear_value_head_dim %d have states of more than %d values",
+                         d->value_heads, d->key_dim, d->value_dim, MOST_STATE);
     if (d->value_heads % d->key_heads)
         return fault_set(f, FAULT_DATA,
                          "linear_num_value_heads is %d, not a multiple of "
@@ -97,6 +104,10 @@ static int check_config(const struct model_config *c, struct fault *f)
                          "head_dim is %d, of which RoPE turns %d values; it wants an "
                          "even number",
                          c->head_dim, c->rotary ? c->rotary : c->head_dim);
+    if (c->gated && !c->qk_norm)
+        return fault_set(f, FAULT_DATA,
+                         "gates of attention without norms of q and k are not "
+                         "supported");
     if (!(c->norm_eps > 0) || !(c->norm_eps < 1))
         return fault_set(f, FAULT_DATA, "rms_norm_eps is %g; want over 0 and under 1",
                          (double)c->norm_eps);

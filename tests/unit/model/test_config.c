@@ -298,6 +298,18 @@ static void hand_made_configs_are_checked(void)
     struct model *m;
 
     CHECK_INT(model_random(&m, &c, &backend_ref, COMPUTE_F32, 62, 1, &f), FAULT_CONFIG);
+    c.gated = true;
+    c.qk_norm = false;
+    CHECK_INT(model_config_derive(&c, &f), FAULT_DATA);
+    CHECK(strstr(f.text, "without norms of q and k") != NULL);
+    c.gated = false;
+    c.qk_norm = true;
+    model_set_linear(&c, 0);
+    c.kernel = 4;
+    c.delta = (struct delta_heads){1024, 1024, 1024, 1024};
+    CHECK_INT(model_config_derive(&c, &f), FAULT_DATA);
+    CHECK(strstr(f.text, "states of more than 67108864 values") != NULL);
+    c.linear[0] = 0;
     c.stop[1] = 61;
     CHECK_INT(model_config_derive(&c, &f), FAULT_DATA);
     CHECK(strstr(f.text, "eos_token_id 61") != NULL);
