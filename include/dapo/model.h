@@ -266,6 +266,7 @@ struct kv;
 int kv_new(struct kv **out, const struct model *m, int pages, int states,
            struct fault *f);
 void kv_free(struct kv *kv);
+/* Bytes of what kv_new allocates; SIZE_MAX if more than can be addressed. */
 size_t kv_bytes(const struct model_config *c, int pages, int states);
 
 /* One forward over any mix of rows of any sequences (prefill chunks and single decoded

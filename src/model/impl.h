@@ -55,6 +55,11 @@ int mixed_width(const struct model_config *c);
 int table_new(struct table *out, const struct model_config *c, struct fault *f);
 void table_free(struct table *t);
 
+/* n floats of backend memory; FAULT_SYSTEM if that is more than there is. */
+int alloc_floats(const struct backend *be, float **out, size_t n, struct fault *f);
+/* mem_grow for ints, one per row of a call. */
+int grow_ints(int **items, size_t *room, int need, struct fault *f);
+
 /* Backend memory that only grows, handed out anew by each user: touching fresh memory
  * costs more than most ops. */
 struct pool {

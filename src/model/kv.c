@@ -37,37 +37,35 @@ static int state_of(const struct model_config *c)
     return c->delta.value_heads * c->delta.key_dim * c->delta.value_dim;
 }
 
-/* Bytes of keys (or values), and of states with n values in a layer. */
-static size_t keys_bytes(const struct model_config *c, int pages)
+/* a b, or SIZE_MAX: more than any memory, as is what it is multiplied with again. */
+static size_t times(size_t a, size_t b)
 {
-    return sizeof(float) * (size_t)(c->layers - model_n_linear(c)) * (size_t)pages *
-           KV_PAGE * (size_t)(c->kv_heads * c->head_dim);
+    size_t n;
+
+    return size_mul(a, b, &n) ? n : SIZE_MAX;
 }
 
-static size_t states_bytes(const struct model_config *c, int states, int n)
+/* All keys (or values), and all states of n values in a layer, in values. */
+static size_t all_keys(const struct model_config *c, int pages)
 {
-    return sizeof(float) * (size_t)model_n_linear(c) * (size_t)states * (size_t)n;
+    return times(times((size_t)pages * KV_PAGE, (size_t)(c->kv_heads * c->head_dim)),
+                 (size_t)(c->layers - model_n_linear(c)));
+}
+
+static size_t all_states(const struct model_config *c, int states, int n)
+{
+    return times(times((size_t)states, (size_t)n), (size_t)model_n_linear(c));
 }
 
 size_t kv_bytes(const struct model_config *c, int pages, int states)
 {
-    size_t all = 2 * keys_bytes(c, pages);
+    size_t all = times(2, all_keys(c, pages));
 
-    if (model_n_linear(c))
-        all += states_bytes(c, states, inputs_of(c)) +
-               states_bytes(c, states, state_of(c));
-    return all;
-}
-
-static int alloc_floats(const struct backend *be, float **out, size_t bytes,
-                        struct fault *f)
-{
-    void *p;
-
-    if (be->alloc(&p, bytes, f))
-        return f->code;
-    *out = p;
-    return 0;
+    if (model_n_linear(c) &&
+        (!size_add(all, all_states(c, states, inputs_of(c)), &all) ||
+         !size_add(all, all_states(c, states, state_of(c)), &all)))
+        return SIZE_MAX;
+    return times(all, sizeof(float));
 }
 
 static int alloc_states(struct kv *kv, const struct model_config *c, int states,
@@ -84,9 +82,9 @@ static int alloc_states(struct kv *kv, const struct model_config *c, int states,
     kv->next = mem_new((size_t)states, sizeof *kv->next, "the states", f);
     if (!kv->next)
         return f->code;
-    if (alloc_floats(kv->be, &kv->inputs, states_bytes(c, states, kv->n_inputs), f))
+    if (alloc_floats(kv->be, &kv->inputs, all_states(c, states, kv->n_inputs), f))
         return f->code;
-    return alloc_floats(kv->be, &kv->state, states_bytes(c, states, kv->n_state), f);
+    return alloc_floats(kv->be, &kv->state, all_states(c, states, kv->n_state), f);
 }
 
 int kv_new(struct kv **out, const struct model *m, int pages, int states,
@@ -107,8 +105,8 @@ int kv_new(struct kv **out, const struct model *m, int pages, int states,
                       .width = c->kv_heads * c->head_dim,
                       .linear = model_n_linear(c),
                       .softmax = c->layers - model_n_linear(c)};
-    if (alloc_floats(m->be, &kv->keys, keys_bytes(c, pages), f) ||
-        alloc_floats(m->be, &kv->values, keys_bytes(c, pages), f) ||
+    if (alloc_floats(m->be, &kv->keys, all_keys(c, pages), f) ||
+        alloc_floats(m->be, &kv->values, all_keys(c, pages), f) ||
         alloc_states(kv, c, states, f)) {
         kv_free(kv);
         return f->code;
@@ -173,15 +171,6 @@ int kv_copy_state(struct kv *kv, int dst, int src, struct fault *f)
 /* -- one forward over rows of any sequences ------------------------------------------
  */
 
-static int grow_rows(int **items, size_t *room, int rows, struct fault *f)
-{
-    void *p = *items;
-    int rc = mem_grow(&p, room, (size_t)rows, sizeof **items, "rows of a step", f);
-
-    *items = p;
-    return rc;
-}
-
 /* Where each row's key and value go. */
 static int place_rows(struct model *m, const struct kv *kv, const struct attend_rows *r,
                       struct fault *f)
@@ -189,7 +178,7 @@ static int place_rows(struct model *m, const struct kv *kv, const struct attend_
     struct step *s = &m->step;
     const struct kv_map *map = &r->map;
 
-    if (grow_rows(&s->row, &s->room[0], r->rows, f))
+    if (grow_ints(&s->row, &s->room[0], r->rows, f))
         return f->code;
     for (int i = 0; i < r->rows; i++) {
         int pos = r->pos[i], page = pos >= 0 ? pos / map->page : -1;
@@ -218,7 +207,7 @@ static int place_states(struct model *m, struct kv *kv, const struct attend_rows
 
     if (kv->linear == 0)
         return 0;
-    if (grow_rows(&s->slot, &s->room[1], r->rows, f))
+    if (grow_ints(&s->slot, &s->room[1], r->rows, f))
         return f->code;
     for (int i = 0; i < r->rows; i++) {
         int seq = r->seq[i], pos = r->pos[i];

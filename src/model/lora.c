@@ -274,20 +274,6 @@ void lora_free(struct model *m)
     m->lora = NULL;
 }
 
-static int alloc_floats(const struct backend *be, float **out, size_t n,
-                        struct fault *f)
-{
-    void *p = NULL;
-    size_t bytes;
-
-    if (!size_mul(n, sizeof(float), &bytes))
-        return fault_set(f, FAULT_SYSTEM, "no memory for %zu values", n);
-    if (be->alloc(&p, bytes, f))
-        return f->code;
-    *out = p;
-    return 0;
-}
-
 /* The base values are kept: the matrices are merged from them each time. */
 static int fill(struct model *m, struct lora *l, uint64_t seed, struct fault *f)
 {

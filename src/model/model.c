@@ -6,7 +6,30 @@
 #include "dapo/random.h"
 #include "model/impl.h"
 
-/* -- pools ------------------------------------------------------------------------- */
+/* -- memory -------------------------------------------------------------------------
+ */
+
+int alloc_floats(const struct backend *be, float **out, size_t n, struct fault *f)
+{
+    void *p;
+    size_t bytes;
+
+    if (!size_mul(n, sizeof(float), &bytes))
+        return fault_set(f, FAULT_SYSTEM, "no memory for %zu values", n);
+    if (be->alloc(&p, bytes, f))
+        return f->code;
+    *out = p;
+    return 0;
+}
+
+int grow_ints(int **items, size_t *room, int need, struct fault *f)
+{
+    void *p = *items;
+    int rc = mem_grow(&p, room, (size_t)need, sizeof **items, "rows of tokens", f);
+
+    *items = p;
+    return rc;
+}
 
 float *carve_values(struct carve *c, size_t n)
 {
@@ -59,7 +82,6 @@ static int make_norms(struct model *m, struct fault *f)
 {
     const struct table *t = &m->table;
     size_t n = 0;
-    void *norms;
 
     m->norm_at = mem_new((size_t)t->n, sizeof *m->norm_at, "the norms", f);
     if (!m->norm_at)
@@ -68,12 +90,7 @@ static int make_norms(struct model *m, struct fault *f)
         m->norm_at[i] = n;
         n += t->tensors[i].centred ? (size_t)t->tensors[i].cols : 0;
     }
-    if (n == 0)
-        return 0;
-    if (m->be->alloc(&norms, n * sizeof(float), f))
-        return f->code;
-    m->norms = norms;
-    return 0;
+    return n ? alloc_floats(m->be, &m->norms, n, f) : 0;
 }
 
 static void refresh_norms(struct model *m)
@@ -111,8 +128,6 @@ int model_make(struct model **out, struct model_config *c, struct table *t,
                struct fault *f)
 {
     struct model *m = mem_new(1, sizeof *m, "the model", f);
-    void *params = NULL;
-    size_t bytes = 0;
     int rc = m ? 0 : f->code;
 
     *out = NULL;
@@ -132,12 +147,8 @@ int model_make(struct model **out, struct model_config *c, struct table *t,
                        "the tokenizer knows %d ids, but the model's vocabulary has %d; "
                        "they don't belong together",
                        real_vocab, m->cfg.vocab);
-    if (!rc && !size_mul(m->table.values, sizeof(float), &bytes))
-        rc =
-            fault_set(f, FAULT_SYSTEM, "no memory for %zu parameters", m->table.values);
     if (!rc)
-        rc = be->alloc(&params, bytes, f);
-    m->params = params;
+        rc = alloc_floats(be, &m->params, m->table.values, f);
     m->train.acts = mem_new((size_t)m->cfg.layers, sizeof *m->train.acts, "layers", f);
     if (!rc && !m->train.acts)
         rc = f->code;
@@ -333,10 +344,8 @@ const struct model_tensor *model_tensors(const struct model *m, int *n)
 
 float *model_grad(struct model *m, struct fault *f)
 {
-    void *grad;
-
-    if (!m->grad && !m->be->alloc(&grad, model_n_params(m) * sizeof(float), f))
-        m->grad = grad;
+    if (!m->grad)
+        alloc_floats(m->be, &m->grad, model_n_params(m), f);
     return m->grad;
 }
 

@@ -33,15 +33,6 @@ static int check_pack(const struct model *m, const struct pack *p, struct fault 
     return check_ids(m, p->ids, p->rows, f);
 }
 
-static int grow_ints(int **items, size_t *room, int need, struct fault *f)
-{
-    void *p = *items;
-    int rc = mem_grow(&p, room, (size_t)need, sizeof **items, "rows of a pack", f);
-
-    *items = p;
-    return rc;
-}
-
 /* Sequence and position of each row; sequence s is one endless page from start[s]. */
 static int map_pack(struct model *m, const struct pack *p, struct fault *f)
 {

@@ -247,5 +247,24 @@ static void states_go_on_where_they_are(void)
     model_free(m);
 }
 
-CASES(CASE(states_go_on_where_they_are), CASE(invariants_4_and_5_cpu),
-      CASE(invariants_4_and_5_ref), CASE(invariants_4_and_5_with_an_adapter));
+/* Counted by hand: 2 x 3 pages x 16 x 20 of one layer; 5 states of 3 x 32 inputs and
+ * 4 x 5 x 3 values each of two layers.  The largest that the checks of a configuration
+ * let pass are over 64 bits, which once around would be a small number. */
+static void bytes_of_a_cache(void)
+{
+    struct model_config c = tiny_config(ARCH_QWEN35);
+
+    CHECK_INT(kv_bytes(&c, 3, 5), 4 * (1920 + 2 * 5 * (96 + 60)));
+    c.layers = 4096;
+    c.kv_heads = 1024;
+    c.head_dim = 4096;
+    CHECK(kv_bytes(&c, 1 << 26, 1) == SIZE_MAX);
+    for (int l = 0; l < c.layers; l++)
+        model_set_linear(&c, l);
+    c.delta = (struct delta_heads){1, 1024, 1024, 1024};
+    CHECK(kv_bytes(&c, 1, 1 << 22) == SIZE_MAX);
+}
+
+CASES(CASE(states_go_on_where_they_are), CASE(bytes_of_a_cache),
+      CASE(invariants_4_and_5_cpu), CASE(invariants_4_and_5_ref),
+      CASE(invariants_4_and_5_with_an_adapter));
