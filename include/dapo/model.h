@@ -176,7 +176,7 @@ int model_save(const struct model *m, const float *params, const char *dir,
 
 struct lora_config {
     int rank;     /* r >= 1, at most the smaller side of each matrix it is added to */
-    double alpha; /* > 0; B A is multiplied by alpha / rank */
+    double alpha; /* > 0; B A is multiplied by alpha / rank, which an f32 must hold */
     /* "all": every matrix of the layers; or module names ("q_proj", also with what is
      * before it: "self_attn.q_proj") separated by commas or spaces. */
     char targets[LORA_TEXT];

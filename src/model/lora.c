@@ -1,4 +1,5 @@
 /* lora.c - a model with an adapter: which matrices, its values, merging, gradient. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,13 +192,20 @@ static int append_pair(struct lora *l, const struct table *t, int index,
     return 0;
 }
 
+/* What B A is multiplied by. */
+static double scale_of(const struct lora *l)
+{
+    return l->config.alpha / l->config.rank;
+}
+
 static int layout(struct lora *l, const struct table *t, int layers, struct fault *f)
 {
     size_t most = (size_t)t->n;
 
-    if (l->config.rank < 1 || !(l->config.alpha > 0) || !isfinite(l->config.alpha))
+    if (l->config.rank < 1 || !(scale_of(l) >= FLT_MIN) || scale_of(l) > FLT_MAX)
         return fault_set(f, FAULT_CONFIG,
-                         "an adapter of rank %d and alpha %g; want both over 0",
+                         "an adapter of rank %d and alpha %g; want both over 0, and "
+                         "alpha / rank in the range of f32",
                          l->config.rank, l->config.alpha);
     if (check_targets(t, layers, l->config.targets, f))
         return f->code;
@@ -329,7 +337,7 @@ int model_lora(struct model *m, const struct lora_config *c, uint64_t seed,
 int lora_refresh(struct model *m, struct fault *f)
 {
     struct lora *l = m->lora;
-    float scale = (float)(l->config.alpha / l->config.rank);
+    float scale = (float)scale_of(l);
 
     for (int i = 0; i < l->n; i++) {
         const struct pair *p = &l->pairs[i];
@@ -366,7 +374,7 @@ int lora_back(const struct model *m, int index, const float *dy, const float *x,
     int i = l->pair_of[index], rank = l->config.rank;
     const struct weight *a, *b;
     struct carve need = {0};
-    float scale = (float)(l->config.alpha / rank), *h;
+    float scale = (float)scale_of(l), *h;
     size_t n = (size_t)rows * (size_t)rank;
 
     if (i < 0)

@@ -284,6 +284,8 @@ static void wrong_adapters_are_named(void)
     refused(m, 0, 1, "all", "rank 0");
     refused(m, 2, 0, "all", "alpha 0");
     refused(m, 2, (double)NAN, "all", "alpha");
+    refused(m, 2, 1e39, "all", "alpha 1e+39"); /* a float has up to 3.4e38 */
+    refused(m, 2, 2e-38, "all", "alpha 2e-38");
     CHECK_INT(model_lora_mute(m, true, &f), FAULT_BUG);
     CHECK_INT(model_lora_save(m, check_tmp(), &f), FAULT_BUG);
     CHECK_INT(model_lora_load(m, check_tmp(), &f), FAULT_BUG);
