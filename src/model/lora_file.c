@@ -255,11 +255,13 @@ static json_t *config_json(const struct model *m)
     bool whole = c->alpha == floor(c->alpha) && c->alpha < 1e9;
     json_t *alpha = whole ? json_integer((json_int_t)c->alpha) : json_real(c->alpha);
 
-    return json_pack("{s:s, s:i, s:o, s:o, s:s, s:s, s:s, s:f, s:b, s:b}", "peft_type",
+    /* A path that is no UTF-8 can't be named. */
+    return json_pack("{s:s, s:i, s:o, s:o, s:o?, s:s, s:s, s:f, s:b, s:b}", "peft_type",
                      "LORA", "r", c->rank, "lora_alpha", alpha, "target_modules",
-                     lora_target_names(m), "base_model_name_or_path", model_dir(m),
-                     "bias", "none", "task_type", "CAUSAL_LM", "lora_dropout", 0.0,
-                     "inference_mode", 1, "fan_in_fan_out", 0);
+                     lora_target_names(m), "base_model_name_or_path",
+                     json_string(model_dir(m)), "bias", "none", "task_type",
+                     "CAUSAL_LM", "lora_dropout", 0.0, "inference_mode", 1,
+                     "fan_in_fan_out", 0);
 }
 
 int model_lora_save(const struct model *m, const char *dir, struct fault *f)

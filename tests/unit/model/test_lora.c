@@ -233,6 +233,25 @@ static void saved_and_loaded(void)
     }
 }
 
+/* An adapter of a model whose folder JSON can't name is written all the same. */
+static void base_of_any_name(void)
+{
+    struct model *a = tiny_model(ARCH_QWEN2, &backend_cpu, COMPUTE_F32, 0), *b = NULL;
+    struct fault f = FAULT_INIT;
+    struct lora_config c;
+    char *dir = path_join(check_tmp(), "m\xff", &f);
+
+    CHECK_OK(model_save(a, model_params(a), dir, NULL, false, &f), &f);
+    CHECK_OK(model_open(&b, dir, &backend_cpu, COMPUTE_F32, 0, &f), &f);
+    tiny_adapter(b, "q_proj");
+    CHECK_OK(model_lora_save(b, check_tmp(), &f), &f);
+    CHECK_OK(lora_config_read(&c, check_tmp(), &f), &f);
+    CHECK_TEXT(c.targets, "q_proj");
+    free(dir);
+    model_free(a);
+    model_free(b);
+}
+
 /* What model_save writes needs no adapter any more. */
 static void merged_and_opened(void)
 {
@@ -438,6 +457,6 @@ static void tensors_are_untrusted(void)
 
 CASES(CASE(peft), CASE(a_fresh_adapter_changes_nothing),
       CASE(only_the_targets_are_trained), CASE(merging_starts_from_the_base),
-      CASE(saved_and_loaded), CASE(merged_and_opened), CASE(wrong_adapters_are_named),
-      CASE(another_adapter_is_named), CASE(configurations_are_untrusted),
-      CASE(tensors_are_untrusted));
+      CASE(saved_and_loaded), CASE(base_of_any_name), CASE(merged_and_opened),
+      CASE(wrong_adapters_are_named), CASE(another_adapter_is_named),
+      CASE(configurations_are_untrusted), CASE(tensors_are_untrusted));
