@@ -432,7 +432,7 @@ static double decimal(float x)
     return (float)short_form == x ? short_form : (double)x;
 }
 
-static json_t *stops_to_json(const struct model_config *c)
+json_t *stops_to_json(const struct model_config *c)
 {
     json_t *list = json_array();
 

@@ -1,7 +1,8 @@
 /* delta.c - a layer's linear attention (Gated DeltaNet), forward and backward:
  *
- *     q, k, v = conv(in_proj_qkv h);  decay, beta = delta_gates(in_proj_a h, in_proj_b
- * h) out = out_proj (norm(delta(q, k, v, decay, beta)) silu(in_proj_z h))
+ *     q, k, v = conv(in_proj_qkv h)
+ *     decay, beta = delta_gates(in_proj_a h, in_proj_b h)
+ *     out = out_proj(norm(delta(q, k, v, decay, beta)) silu(in_proj_z h))
  *
  * The norm is per value head, with plain weights.  Source: Yang et al. 2024,
  * arXiv:2412.06464, and Qwen3_5GatedDeltaNet of Hugging Face's transformers.

@@ -258,6 +258,8 @@ int check_ids(const struct model *m, const int *ids, int n, struct fault *f);
 
 /* config.json of `c` as a new JSON object; NULL with FAULT_SYSTEM. */
 json_t *config_to_json(const struct model_config *c, struct fault *f);
+/* The value of eos_token_id: all stop ids. */
+json_t *stops_to_json(const struct model_config *c);
 /* Read a JSON object from a file of at most `most` bytes. */
 int json_object_read(json_t **out, const char *path, size_t most, struct fault *f);
 /* `dir` is only for messages; `generation` may be NULL. */

@@ -45,13 +45,9 @@ int json_publish(const json_t *o, const char *dir, const char *name, struct faul
 
 static int stops_publish(const struct model_config *c, const char *dir, struct fault *f)
 {
-    json_t *o = json_object(), *list = json_array();
-    int rc;
+    json_t *o = json_pack("{s:o}", "eos_token_id", stops_to_json(c));
+    int rc = json_publish(o, dir, "generation_config.json", f);
 
-    for (int i = 0; i < c->n_stop; i++)
-        json_array_append_new(list, json_integer(c->stop[i]));
-    json_object_set_new(o, "eos_token_id", list);
-    rc = json_publish(o, dir, "generation_config.json", f);
     json_decref(o);
     return rc;
 }

@@ -84,7 +84,7 @@ struct sched {
     struct pages states; /* total 0 in a model without */
     int ahead;           /* states held by groups, at most sched_prompt_states */
     int stride, *first;  /* kv_map: [2 * n_slots][stride]; slots, then prefills */
-    int *state;          /* kv_map: [2 * n_slots]; -1 where none is held */
+    int *state;          /* kv_map: [2 * n_slots]; -1 in a model without */
     struct entry **held; /* [n] in order of submission */
     size_t cap;
     int n, head; /* entries before `head` have no waiting members */
@@ -122,7 +122,7 @@ struct group *sched_remove(struct sched *s, struct entry *e);
 void sched_plan(struct sched *s);
 /* The map of the batch. */
 struct kv_map sched_map(const struct sched *s);
-/* The member in a slot ended: free the slot and its pages. */
+/* The member in a slot ended: free the slot, its pages and its state. */
 void sched_end(struct sched *s, int slot);
 /* End all members of an entry, those in slots and those that wait. */
 void sched_cancel(struct sched *s, struct entry *e);
