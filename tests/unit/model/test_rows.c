@@ -248,8 +248,9 @@ static void states_go_on_where_they_are(void)
 }
 
 /* Counted by hand: 2 x 3 pages x 16 x 20 of one layer; 5 states of 3 x 32 inputs and
- * 4 x 5 x 3 values each of two layers.  The largest that the checks of a configuration
- * let pass are over 64 bits, which once around would be a small number. */
+ * 4 x 5 x 3 values each of two layers.  The largest keys that a configuration may have
+ * are over 64 bits, which once around would be a small number; so would be states that
+ * only model_config_derive keeps from being that large. */
 static void bytes_of_a_cache(void)
 {
     struct model_config c = tiny_config(ARCH_QWEN35);
