@@ -273,11 +273,11 @@ static int open_head_all(struct store *s, int64_t step, struct head *head,
     char *path = step_path(s->checkpoints, step, f);
     int rc = path ? 0 : f->code;
 
-    if (!rc && comm_rank(s->comm) == 0)
+    if (!rc && comm_rank(s->comm) == 0) {
         rc = head_read(head, path, data, f);
-    if (!rc && comm_rank(s->comm) == 0 && head->step != step)
-        rc = fault_set(f, FAULT_DATA, "%s: is the checkpoint of step %" PRId64, path,
-                       head->step);
+        if (!rc)
+            rc = named_for(path, head->step, f);
+    }
     free(path);
     if ((rc = comm_agree_all(s->comm, rc, f)))
         return rc;

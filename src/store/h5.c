@@ -374,7 +374,8 @@ void h5_read(struct h5 *h, hid_t column, hid_t type, hsize_t first, hsize_t n,
     h5_drop(h, mark);
 }
 
-int h5_readable(const char *path, struct fault *f)
+/* A file, and ours to read. */
+static int readable(const char *path, struct fault *f)
 {
     struct stat st;
 
@@ -388,7 +389,7 @@ int h5_readable(const char *path, struct fault *f)
 
 int h5_open_file(struct h5 *h, hid_t *file, const char *path, struct fault *f)
 {
-    int rc = h5_readable(path, f);
+    int rc = readable(path, f);
 
     *h = H5_INIT;
     *file = H5I_INVALID_HID;

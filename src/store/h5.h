@@ -83,11 +83,10 @@ void h5_write(struct h5 *h, hid_t column, hid_t type, hsize_t first, hsize_t n,
 void h5_read(struct h5 *h, hid_t column, hid_t type, hsize_t first, hsize_t n,
              void *data);
 
-/* FAULT_FILE if a file is not there or not ours to read, FAULT_DATA if it is a folder,
- * a pipe (in which HDF5 would wait for a writer) or whatever else holds no values. */
-int h5_readable(const char *path, struct fault *f);
 /* Open an existing file to read from it; what goes wrong inside it is FAULT_DATA.
- * Returns h5_readable's code if it can't be opened at all. */
+ * Returns FAULT_FILE if it is not there or not ours to read, FAULT_DATA if it is a
+ * folder, a pipe (in which HDF5 would wait for a writer) or whatever else holds no
+ * values. */
 int h5_open_file(struct h5 *h, hid_t *file, const char *path, struct fault *f);
 /* A whole column of int64, or of an enumeration over it, of `want` items in a new
  * array; NULL on failure (h), or out of memory (*f). */

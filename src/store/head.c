@@ -257,9 +257,8 @@ static void read_small(struct h5 *h, hid_t file, struct head *out, void **data)
     }
 }
 
-static void read_head(struct h5 *h, const char *path, struct head *out, void **data)
+static void read_head(struct h5 *h, hid_t file, struct head *out, void **data)
 {
-    hid_t file = h5_keep(h, H5Fopen(path, H5F_ACC_RDONLY, h5_access(h)));
     uint64_t sum;
 
     read_numbers(h, file, out);
@@ -275,17 +274,17 @@ static void read_head(struct h5 *h, const char *path, struct head *out, void **d
 int head_read(struct head *out, const char *path, struct head_data *keep,
               struct fault *f)
 {
-    struct h5 h = H5_INIT;
+    struct h5 h;
+    hid_t file;
     void *data[SMALL] = {0};
-    int rc;
+    int rc = h5_open_file(&h, &file, path, f);
 
     *out = (struct head){0};
     if (keep)
         *keep = (struct head_data){0};
-    if ((rc = h5_readable(path, f)))
+    if (rc)
         return rc;
-    h.code = FAULT_DATA;
-    read_head(&h, path, out, data);
+    read_head(&h, file, out, data);
     rc = h5_end(&h, path, f);
     if (!rc && keep) {
         *keep = (struct head_data){.state = data[STATE], .config = data[CONFIG]};

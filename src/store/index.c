@@ -76,16 +76,14 @@ static herr_t read_metric(hid_t group, const char *name, const H5L_info_t *link,
 static int read_step(struct tables *t, const char *path, int64_t step,
                      struct fault *why)
 {
-    struct h5 h = H5_INIT;
+    struct h5 h;
     struct identity id;
     hid_t metrics;
-    int rc = h5_readable(path, why);
+    int rc = h5_open_file(&h, &t->file, path, why);
 
     if (rc)
         return rc;
-    h.code = FAULT_DATA;
     t->h = &h;
-    t->file = h5_keep(&h, H5Fopen(path, H5F_ACC_RDONLY, h5_access(&h)));
     read_identity(&h, t->file, "step", &id);
     if (!h.bad && h5_get_i64(&h, t->file, "step") != step)
         h5_fail(&h, "is the file of another step");
