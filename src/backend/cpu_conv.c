@@ -1,6 +1,5 @@
 /* cpu_conv.c - causal convolution of the CPU backend: sixteen columns at a time. */
 #include "backend/cpu.h"
-#include "backend/cpu_scan.h"
 #include "backend/vec.h"
 
 #define MOST_TAPS 16
@@ -76,7 +75,7 @@ int cpu_conv(float *y, const float *x, const float *w, float *state,
     for (int i = 0, n; i < r->rows; i += n) {
         float *s = state ? state + row_at(r->slot[i], kernel - 1) * (size_t)cols : NULL;
 
-        n = cpu_scan_run(r, i);
+        n = scan_run(r, i);
         u.x = x + row_at(i, cols);
         u.state = s;
         u.start = r->pos[i];
@@ -132,7 +131,7 @@ int cpu_conv_back(float *dx, float *dw, const float *dy, const float *x, const f
     u.zeros = taps + row_at(kernel, cols);
     dtaps = taps + row_at(kernel + 1, cols);
     for (int i = 0, n; i < r->rows; i += n) {
-        n = cpu_scan_run(r, i);
+        n = scan_run(r, i);
         u.x = x + row_at(i, cols);
         u.start = r->pos[i];
         for (int t = 0; t < n; t++) {

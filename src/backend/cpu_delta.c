@@ -180,7 +180,7 @@ int cpu_delta(float *o, float *state, const float *q, const float *k, const floa
     for (int i = 0, n; i < r->rows; i += n) {
         float *at = state ? state + (size_t)r->slot[i] * size : NULL;
 
-        n = cpu_scan_run(r, i);
+        n = scan_run(r, i);
         if (at && r->pos[i] == 0)
             memset(at, 0, size * sizeof *at);
         run_rows(at, &s, i, n);

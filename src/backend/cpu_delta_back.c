@@ -26,17 +26,6 @@ struct back {
     float *part;            /* [key_dim][LANES], dk on the way */
 };
 
-static int longest_run(const struct scan_rows *r)
-{
-    int longest = 0;
-
-    for (int i = 0, n; i < r->rows; i += n) {
-        n = cpu_scan_run(r, i);
-        longest = n > longest ? n : longest;
-    }
-    return longest;
-}
-
 /* Lay the work space out from `at` on; returns how many floats it is.  With at NULL
  * only that. */
 static size_t layout(struct back *b, float *at, int longest)
@@ -66,7 +55,7 @@ size_t cpu_delta_scratch(const struct scan_rows *r, const struct delta_heads *h)
 {
     struct back b = {.h = h};
 
-    return layout(&b, NULL, longest_run(r));
+    return layout(&b, NULL, scan_longest(r));
 }
 
 /* Columns of one value head and a sequence. */
@@ -327,11 +316,11 @@ int cpu_delta_back(float *dq, float *dk, float *dv, float *ddecay, float *dbeta,
     size_t gates = row_at(r->rows, h->value_heads) * sizeof(float);
 
     (void)f;
-    layout(&b, scratch, longest_run(r));
+    layout(&b, scratch, scan_longest(r));
     memset(ddecay, 0, gates);
     memset(dbeta, 0, gates);
     for (int i = 0, n; i < r->rows; i += n) {
-        n = cpu_scan_run(r, i);
+        n = scan_run(r, i);
         run_back(&b, i, n);
     }
     return 0;

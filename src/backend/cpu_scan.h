@@ -8,17 +8,6 @@
 #include "backend/cpu.h"
 #include "backend/vec.h"
 
-/* Rows from `first` on that go on from one another: of one slot and sequence. */
-static inline int cpu_scan_run(const struct scan_rows *r, int first)
-{
-    int n = 1;
-
-    while (first + n < r->rows && r->slot[first + n] == r->slot[first] &&
-           r->pos[first + n] != 0)
-        n++;
-    return n;
-}
-
 #define MOST_VECS 8 /* vectors of columns of a state worked on together */
 
 /* Vectors of `cols` columns to take together, at most `most` (1, 2, 4 or 8): so many

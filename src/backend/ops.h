@@ -73,6 +73,29 @@ static inline size_t kv_row(const struct kv_map *map, int seq, int pos)
     return (size_t)first[pos / map->page] + (size_t)(pos % map->page);
 }
 
+/* Rows from `first` on that go on from one another: of one slot and sequence. */
+static inline int scan_run(const struct scan_rows *r, int first)
+{
+    int n = 1;
+
+    while (first + n < r->rows && r->slot[first + n] == r->slot[first] &&
+           r->pos[first + n] != 0)
+        n++;
+    return n;
+}
+
+/* Rows of the longest of them; 0 of no rows. */
+static inline int scan_longest(const struct scan_rows *r)
+{
+    int longest = 0;
+
+    for (int i = 0, n; i < r->rows; i += n) {
+        n = scan_run(r, i);
+        longest = n > longest ? n : longest;
+    }
+    return longest;
+}
+
 static inline uint32_t float_bits(float x)
 {
     uint32_t b;

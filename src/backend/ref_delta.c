@@ -144,17 +144,6 @@ static struct place place_of(int row, int head, int stride, const struct delta_h
                           .gate = row_at(row, h->value_heads) + (size_t)head};
 }
 
-/* Rows of one slot, one after the other in the call, that `first` starts. */
-static int run_of(const struct scan_rows *r, int first)
-{
-    int n = 1;
-
-    while (first + n < r->rows && r->slot[first + n] == r->slot[first] &&
-           r->pos[first + n] != 0)
-        n++;
-    return n;
-}
-
 /* The inputs of the op. */
 struct inputs {
     const float *q, *k, *v, *decay, *beta;
@@ -211,7 +200,7 @@ int ref_delta(float *o, float *state, const float *q, const float *k, const floa
         return f->code;
     work = mem_new(size, sizeof *work, "a state", f);
     for (int i = 0, n; work && i < r->rows; i += n) {
-        n = run_of(r, i);
+        n = scan_run(r, i);
         for (int head = 0; head < h->value_heads; head++) {
             float *at =
                 state
@@ -348,22 +337,17 @@ int ref_delta_back(float *dq, float *dk, float *dv, float *ddecay, float *dbeta,
     struct back b = {dq, dk, dv, ddecay, dbeta, d_o, NULL, NULL, NULL, NULL, NULL};
     struct step s;
     double *work;
-    int longest = 0;
 
     (void)scratch;
-    for (int i = 0, n; i < r->rows; i += n) {
-        n = run_of(r, i);
-        longest = n > longest ? n : longest;
-        for (int row = i; row < i + n; row++)
-            for (int j = 0; j < h->key_heads * h->key_dim; j++)
-                dq[row_at(row, stride) + (size_t)j] =
-                    dk[row_at(row, stride) + (size_t)j] = 0.0f;
-    }
+    for (int row = 0; row < r->rows; row++)
+        for (int j = 0; j < h->key_heads * h->key_dim; j++)
+            dq[row_at(row, stride) + (size_t)j] = dk[row_at(row, stride) + (size_t)j] =
+                0.0f;
     if (step_new(&s, h, f))
         return f->code;
-    work = back_new(&b, h, longest, f);
+    work = back_new(&b, h, scan_longest(r), f);
     for (int i = 0, n; work && i < r->rows; i += n) {
-        n = run_of(r, i);
+        n = scan_run(r, i);
         for (int head = 0; head < h->value_heads; head++)
             scan_back(&b, &s, &in, i, n, head);
     }
