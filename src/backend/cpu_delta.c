@@ -13,72 +13,42 @@
 
 /* What the op works on. */
 struct scan {
+    struct delta_in in; /* unit vectors of PIECE rows */
     float *o;
-    const float *q, *k, *v, *decay, *beta;
-    int stride;
-    const struct delta_heads *h;
-    float *unit_q, *unit_k; /* [PIECE][key_dim] */
-    float *block;           /* [key_dim][LONG_VECS * LANES] */
-    float *own; /* states of the heads of a key head, if there are no others */
+    float *block; /* [key_dim][LONG_VECS * LANES] */
+    float *own;   /* states of the heads of a key head, if there are no others */
 };
 
 static int scan_space(struct scan *s, const float *state, struct fault *f)
 {
-    const struct delta_heads *h = s->h;
+    const struct delta_heads *h = s->in.h;
     size_t dim = (size_t)h->key_dim, n = dim * (2 * PIECE + LONG_VECS * LANES);
     size_t states =
         state ? 0 : row_at(h->value_heads / h->key_heads, h->value_dim) * dim;
 
-    s->unit_q = cpu_scratch(SCRATCH_SCAN, (n + states) * sizeof(float), f);
-    if (!s->unit_q)
+    s->in.unit_q = cpu_scratch(SCRATCH_SCAN, (n + states) * sizeof(float), f);
+    if (!s->in.unit_q)
         return f->code;
-    s->unit_k = s->unit_q + PIECE * dim;
-    s->block = s->unit_k + PIECE * dim;
+    s->in.unit_k = s->in.unit_q + PIECE * dim;
+    s->block = s->in.unit_k + PIECE * dim;
     s->own = s->block + dim * LONG_VECS * LANES;
     return 0;
 }
-
-static void piece_units(struct scan *s, int first, int n, int key_head)
-{
-    int dim = s->h->key_dim;
-
-    for (int t = 0; t < n; t++) {
-        size_t at = row_at(first + t, s->stride) + row_at(key_head, dim);
-
-        cpu_delta_unit(s->unit_q + row_at(t, dim), s->q + at, dim,
-                       1.0f / sqrtf((float)dim));
-        cpu_delta_unit(s->unit_k + row_at(t, dim), s->k + at, dim, 1.0f);
-    }
-}
-
-/* Columns of one value head through rows. */
-struct strip {
-    int first, n; /* rows */
-    int head, col, cols;
-};
 
 static inline __attribute__((always_inline)) void strip_rows(float *state, size_t ld,
                                                              const struct scan *s,
                                                              const struct strip *w,
                                                              int vecs)
 {
-    const struct delta_heads *h = s->h;
-    size_t col = row_at(w->head, h->value_dim) + (size_t)w->col;
+    const struct delta_heads *h = s->in.h;
 
     for (int t = 0; t < w->n; t++) {
-        int row = w->first + t;
-        size_t gate = row_at(row, h->value_heads) + (size_t)w->head;
-        struct delta_row r = {.q = s->unit_q + row_at(t, h->key_dim),
-                              .k = s->unit_k + row_at(t, h->key_dim),
-                              .decay = s->decay[gate],
-                              .beta = s->beta[gate],
-                              .dim = h->key_dim};
-        float *to = s->o + row_at(row, h->value_heads * h->value_dim) + col;
+        struct delta_row r = cpu_delta_row(&s->in, w, t);
+        float *to = s->o + cpu_strip_at(&s->in, w, t, h->value_heads * h->value_dim);
         vec v[MOST_VECS], o[MOST_VECS];
 
-        for (int c = 0; c < vecs; c++)
-            v[c] = vec_load_some(s->v + row_at(row, s->stride) + col + c * LANES,
-                                 w->cols - c * LANES);
+        cpu_strip_load(v, s->in.v + cpu_strip_at(&s->in, w, t, s->in.stride), w->cols,
+                       vecs);
         cpu_delta_step(state, state, ld, &r, v, o, vecs);
         for (int c = 0; c < vecs; c++)
             vec_store_some(to + c * LANES, o[c], w->cols - c * LANES);
@@ -109,21 +79,21 @@ static void strip_copied(float *state, const struct scan *s, const struct strip 
 {
     size_t ld = (size_t)vecs * LANES, bytes = row_at(w->cols, sizeof *state);
 
-    for (int i = 0; i < s->h->key_dim; i++) {
+    for (int i = 0; i < s->in.h->key_dim; i++) {
         float *to = s->block + (size_t)i * ld;
 
         memset(to, 0, ld * sizeof *to);
-        memcpy(to, state + row_at(i, s->h->value_dim), bytes);
+        memcpy(to, state + row_at(i, s->in.h->value_dim), bytes);
     }
     strip_walk(s->block, ld, s, w, vecs);
-    for (int i = 0; i < s->h->key_dim; i++)
-        memcpy(state + row_at(i, s->h->value_dim), s->block + (size_t)i * ld, bytes);
+    for (int i = 0; i < s->in.h->key_dim; i++)
+        memcpy(state + row_at(i, s->in.h->value_dim), s->block + (size_t)i * ld, bytes);
 }
 
 /* Rows of one value head, whose state is [key_dim][value_dim]. */
 static void head_rows(float *state, const struct scan *s, int first, int n, int head)
 {
-    int dim = s->h->value_dim, copy = n >= LONG_RUN || dim % LANES;
+    int dim = s->in.h->value_dim, copy = n >= LONG_RUN || dim % LANES;
     struct strip w = {.first = first, .n = n, .head = head};
 
     for (; w.col < dim; w.col += w.cols) {
@@ -141,7 +111,7 @@ static void head_rows(float *state, const struct scan *s, int first, int n, int 
  * value heads of the key head.  `state` is the slot's; NULL to start from nothing. */
 static void run_rows(float *state, struct scan *s, int first, int n)
 {
-    const struct delta_heads *h = s->h;
+    const struct delta_heads *h = s->in.h;
     int group = h->value_heads / h->key_heads;
     size_t size = row_at(h->key_dim, h->value_dim);
 
@@ -153,7 +123,7 @@ static void run_rows(float *state, struct scan *s, int first, int n)
         for (int t = 0; t < n; t += PIECE) {
             int rows = n - t < PIECE ? n - t : PIECE;
 
-            piece_units(s, first + t, rows, key_head);
+            cpu_delta_units(&s->in, first + t, rows, key_head);
             for (int i = 0; i < group; i++)
                 head_rows(at + (size_t)i * size, s, first + t, rows,
                           key_head * group + i);
@@ -165,14 +135,7 @@ int cpu_delta(float *o, float *state, const float *q, const float *k, const floa
               int stride, const float *decay, const float *beta,
               const struct scan_rows *r, const struct delta_heads *h, struct fault *f)
 {
-    struct scan s = {.o = o,
-                     .q = q,
-                     .k = k,
-                     .v = v,
-                     .decay = decay,
-                     .beta = beta,
-                     .stride = stride,
-                     .h = h};
+    struct scan s = {.in = {q, k, v, decay, beta, stride, h, NULL, NULL}, .o = o};
     size_t size = row_at(h->value_heads, h->value_dim) * (size_t)h->key_dim;
 
     if (scan_space(&s, state, f))

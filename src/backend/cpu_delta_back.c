@@ -16,21 +16,19 @@
 
 struct back {
     float *dq, *dk, *dv, *ddecay, *dbeta;
-    const float *d_o, *q, *k, *v, *decay, *beta;
-    int stride;
-    const struct delta_heads *h;
-    float *unit_q, *unit_k; /* [longest][key_dim] */
-    float *kept;            /* [chunks of the longest][key_dim][COLS] */
-    float *states;          /* [CHUNK + 1][key_dim][COLS] */
-    float *ds, *e;          /* [key_dim][COLS], [CHUNK][COLS] */
-    float *part;            /* [key_dim][LANES], dk on the way */
+    const float *d_o;
+    struct delta_in in; /* unit vectors of the longest sequence */
+    float *kept;        /* [chunks of the longest][key_dim][COLS] */
+    float *states;      /* [CHUNK + 1][key_dim][COLS] */
+    float *ds, *e;      /* [key_dim][COLS], [CHUNK][COLS] */
+    float *part;        /* [key_dim][LANES], dk on the way */
 };
 
 /* Lay the work space out from `at` on; returns how many floats it is.  With at NULL
  * only that. */
 static size_t layout(struct back *b, float *at, int longest)
 {
-    size_t dim = (size_t)b->h->key_dim, strip = dim * COLS;
+    size_t dim = (size_t)b->in.h->key_dim, strip = dim * COLS;
     size_t chunks = ((size_t)longest + CHUNK - 1) / CHUNK, used = 0;
     struct {
         float **to;
@@ -40,8 +38,8 @@ static size_t layout(struct back *b, float *at, int longest)
                  {&b->ds, strip},
                  {&b->e, CHUNK * COLS},
                  {&b->part, dim * LANES},
-                 {&b->unit_q, row_at(longest, b->h->key_dim)},
-                 {&b->unit_k, row_at(longest, b->h->key_dim)}};
+                 {&b->in.unit_q, row_at(longest, b->in.h->key_dim)},
+                 {&b->in.unit_k, row_at(longest, b->in.h->key_dim)}};
 
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         if (at)
@@ -53,39 +51,9 @@ static size_t layout(struct back *b, float *at, int longest)
 
 size_t cpu_delta_scratch(const struct scan_rows *r, const struct delta_heads *h)
 {
-    struct back b = {.h = h};
+    struct back b = {.in = {.h = h}};
 
     return layout(&b, NULL, scan_longest(r));
-}
-
-/* Columns of one value head and a sequence. */
-struct strip {
-    int first, n;        /* rows */
-    int head, col, cols; /* cols <= vecs * LANES */
-};
-
-static struct delta_row row_of(const struct back *b, const struct strip *w, int t)
-{
-    size_t gate = row_at(w->first + t, b->h->value_heads) + (size_t)w->head;
-
-    return (struct delta_row){.q = b->unit_q + row_at(t, b->h->key_dim),
-                              .k = b->unit_k + row_at(t, b->h->key_dim),
-                              .decay = b->decay[gate],
-                              .beta = b->beta[gate],
-                              .dim = b->h->key_dim};
-}
-
-/* Where the strip's columns of row t lie in rows `width` apart. */
-static size_t col_at(const struct back *b, const struct strip *w, int t, int width)
-{
-    return row_at(w->first + t, width) + row_at(w->head, b->h->value_dim) +
-           (size_t)w->col;
-}
-
-static void load_cols(vec *to, const float *from, int cols, int vecs)
-{
-    for (int c = 0; c < vecs; c++)
-        to[c] = vec_load_some(from + c * LANES, cols - c * LANES);
 }
 
 /* Row t of the sequence; e, NULL to skip, is kept for the way back. */
@@ -94,10 +62,11 @@ static inline __attribute__((always_inline)) void forth(float *to, const float *
                                                         const struct strip *w, int t,
                                                         int vecs)
 {
-    struct delta_row r = row_of(b, w, t);
+    struct delta_row r = cpu_delta_row(&b->in, w, t);
     vec v[VECS];
 
-    load_cols(v, b->v + col_at(b, w, t, b->stride), w->cols, vecs);
+    cpu_strip_load(v, b->in.v + cpu_strip_at(&b->in, w, t, b->in.stride), w->cols,
+                   vecs);
     cpu_delta_step(to, from, (size_t)vecs * LANES, &r, v, NULL, vecs);
     for (int c = 0; e && c < vecs; c++)
         vec_store(e + c * LANES, v[c]);
@@ -169,17 +138,18 @@ static inline __attribute__((always_inline)) void
 back(const float *from, const float *e, const struct back *b, const struct strip *w,
      int t, int vecs)
 {
-    const struct delta_heads *h = b->h;
-    struct delta_row r = row_of(b, w, t);
+    const struct delta_heads *h = b->in.h;
+    struct delta_row r = cpu_delta_row(&b->in, w, t);
     int row = w->first + t, key_head = w->head / (h->value_heads / h->key_heads);
-    size_t key = row_at(row, b->stride) + row_at(key_head, h->key_dim);
+    size_t key = cpu_delta_key(&b->in, row, key_head);
     size_t gate = row_at(row, h->value_heads) + (size_t)w->head;
     vec du[VECS] = {0}, ddecay[VECS] = {0}, dbeta = {0.0f}, along = {0.0f};
     struct cols x;
     float uo;
 
-    load_cols(x.d_o, b->d_o + col_at(b, w, t, h->value_heads * h->value_dim), w->cols,
-              vecs);
+    cpu_strip_load(x.d_o,
+                   b->d_o + cpu_strip_at(&b->in, w, t, h->value_heads * h->value_dim),
+                   w->cols, vecs);
     for (int c = 0; c < vecs; c++) {
         x.u[c] = r.beta * vec_load(e + c * LANES);
         along = vec_fma(x.u[c], x.d_o[c], along);
@@ -189,8 +159,8 @@ back(const float *from, const float *e, const struct back *b, const struct strip
     for (int c = 0; c < vecs; c++) {
         dbeta = vec_fma(du[c], vec_load(e + c * LANES), dbeta);
         x.dv[c] = r.beta * du[c];
-        vec_store_some(b->dv + col_at(b, w, t, b->stride) + c * LANES, x.dv[c],
-                       w->cols - c * LANES);
+        vec_store_some(b->dv + cpu_strip_at(&b->in, w, t, b->in.stride) + c * LANES,
+                       x.dv[c], w->cols - c * LANES);
     }
     for (int i = 0; i < r.dim; i += LANES) {
         int n = r.dim - i;
@@ -212,7 +182,7 @@ back(const float *from, const float *e, const struct back *b, const struct strip
 static inline __attribute__((always_inline)) void
 strip_back(const struct back *b, const struct strip *w, int vecs)
 {
-    size_t size = row_at(b->h->key_dim, vecs * LANES), bytes = size * sizeof(float);
+    size_t size = row_at(b->in.h->key_dim, vecs * LANES), bytes = size * sizeof(float);
     int last = (w->n - 1) / CHUNK;
 
     memset(b->ds, 0, bytes);
@@ -244,8 +214,8 @@ static void head_back(const struct back *b, int first, int n, int head)
 {
     struct strip w = {.first = first, .n = n, .head = head};
 
-    for (; w.col < b->h->value_dim; w.col += w.cols) {
-        int rest = b->h->value_dim - w.col, vecs = cpu_delta_vecs(rest, VECS);
+    for (; w.col < b->in.h->value_dim; w.col += w.cols) {
+        int rest = b->in.h->value_dim - w.col, vecs = cpu_delta_vecs(rest, VECS);
 
         w.cols = rest < vecs * LANES ? rest : vecs * LANES;
         if (vecs == 4)
@@ -260,7 +230,7 @@ static void head_back(const struct back *b, int first, int n, int head)
 /* From the gradient of unit = x scale / |x| to that of x, in place. */
 static void unit_back(float *dx, const float *unit, const float *x, int n, float scale)
 {
-    float factor = 1.0f / sqrtf(vec_dot(x, x, n) + 1e-6f) * scale;
+    float factor = cpu_delta_factor(x, n, scale);
     float along = vec_dot(dx, unit, n) / (scale * scale);
 
     for (int i = 0; i < n; i++)
@@ -270,26 +240,27 @@ static void unit_back(float *dx, const float *unit, const float *x, int n, float
 /* Rows first .. first + n - 1, one sequence. */
 static void run_back(const struct back *b, int first, int n)
 {
-    const struct delta_heads *h = b->h;
+    const struct delta_heads *h = b->in.h;
     int group = h->value_heads / h->key_heads, dim = h->key_dim;
     float scale = 1.0f / sqrtf((float)dim);
 
     for (int key_head = 0; key_head < h->key_heads; key_head++) {
+        cpu_delta_units(&b->in, first, n, key_head);
         for (int t = 0; t < n; t++) {
-            size_t at = row_at(first + t, b->stride) + row_at(key_head, dim);
+            size_t at = cpu_delta_key(&b->in, first + t, key_head);
 
-            cpu_delta_unit(b->unit_q + row_at(t, dim), b->q + at, dim, scale);
-            cpu_delta_unit(b->unit_k + row_at(t, dim), b->k + at, dim, 1.0f);
             memset(b->dq + at, 0, row_at(dim, sizeof *b->dq));
             memset(b->dk + at, 0, row_at(dim, sizeof *b->dk));
         }
         for (int i = 0; i < group; i++)
             head_back(b, first, n, key_head * group + i);
         for (int t = 0; t < n; t++) {
-            size_t at = row_at(first + t, b->stride) + row_at(key_head, dim);
+            size_t at = cpu_delta_key(&b->in, first + t, key_head);
 
-            unit_back(b->dq + at, b->unit_q + row_at(t, dim), b->q + at, dim, scale);
-            unit_back(b->dk + at, b->unit_k + row_at(t, dim), b->k + at, dim, 1.0f);
+            unit_back(b->dq + at, b->in.unit_q + row_at(t, dim), b->in.q + at, dim,
+                      scale);
+            unit_back(b->dk + at, b->in.unit_k + row_at(t, dim), b->in.k + at, dim,
+                      1.0f);
         }
     }
 }
@@ -306,13 +277,7 @@ int cpu_delta_back(float *dq, float *dk, float *dv, float *ddecay, float *dbeta,
                      .ddecay = ddecay,
                      .dbeta = dbeta,
                      .d_o = d_o,
-                     .q = q,
-                     .k = k,
-                     .v = v,
-                     .decay = decay,
-                     .beta = beta,
-                     .stride = stride,
-                     .h = h};
+                     .in = {q, k, v, decay, beta, stride, h, NULL, NULL}};
     size_t gates = row_at(r->rows, h->value_heads) * sizeof(float);
 
     (void)f;
