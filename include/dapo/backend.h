@@ -103,8 +103,9 @@ struct backend {
     int (*linear_dw)(float *dw, const float *dy, const float *x, const struct weight *w,
                      int rows, struct fault *f);
     /* w[out][in] = base[out][in] + scale * (b[out][rank] a[rank][in]), the inner sum
-     * from 0 on in order and each value by itself, so that every rank gets the same
-     * bits; rank 0 copies base.  w may be base.  Source: Hu et al. 2021, eq. 3. */
+     * from 0 on in order and each value by itself, so that every process gets the same
+     * bits; rank 0 copies base, -0 too.  w may be base.  Source: Hu et al. 2021,
+     * eq. 3. */
     int (*merge)(float *w, const float *base, const float *b, const float *a,
                  float scale, int n_out, int n_in, int rank, struct fault *f);
 

@@ -93,6 +93,10 @@ int cpu_merge(float *w, const float *base, const float *b, const float *a, float
     int row = 0;
 
     (void)f;
+    if (rank == 0) { /* adding a zero would make 0 of -0 */
+        memmove(w, base, row_at(n_out, n_in) * sizeof *w);
+        return 0;
+    }
     for (; row + ROWS <= n_out; row += ROWS)
         strip(&t, row, ROWS);
     for (; row < n_out; row++)

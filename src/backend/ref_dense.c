@@ -116,7 +116,7 @@ int ref_merge(float *w, const float *base, const float *b, const float *a, float
             for (int k = 0; k < rank; k++)
                 sum += (double)b[row_at(o, rank) + (size_t)k] *
                        (double)a[row_at(k, n_in) + (size_t)i];
-            w[at] = (float)((double)base[at] + (double)scale * sum);
+            w[at] = rank ? (float)((double)base[at] + (double)scale * sum) : base[at];
         }
     }
     return 0;

@@ -26,8 +26,11 @@ static void merge_by_hand(void)
         memcpy(in_place, base, sizeof base);
         CHECK_OK(b->merge(in_place, in_place, b_, a, 0.5f, 2, 3, 2, &f), &f);
         CHECK(!memcmp(in_place, w, sizeof w));
-        CHECK_OK(b->merge(w, base, b_, a, 0.5f, 2, 3, 0, &f), &f);
-        CHECK(!memcmp(w, base, sizeof base));
+        in_place[0] = -0.0f;
+        CHECK_OK(b->merge(w, in_place, b_, a, 0.5f, 2, 3, 0, &f), &f);
+        CHECK(!memcmp(w, in_place, sizeof w)); /* bits: -0 stays */
+        CHECK_OK(b->merge(w, w, b_, a, 0.5f, 2, 3, 0, &f), &f);
+        CHECK(!memcmp(w, in_place, sizeof w));
     }
 }
 
