@@ -379,7 +379,8 @@ static int check_delta_back(float *dq, float *dk, float *dv, float *ddecay,
                        ROWS_IN(k, keys, rows, apart),
                        ROWS_IN(v, values, rows, apart),
                        IN(decay, gates),
-                       IN(beta, gates)};
+                       IN(beta, gates),
+                       WORK(scratch, watched.inner->delta_scratch(r, h))};
 
     return WATCH(delta_back, s, dq, dk, dv, ddecay, dbeta, d_o, q, k, v, stride, decay,
                  beta, r, h, scratch);

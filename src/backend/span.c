@@ -67,7 +67,8 @@ static int poison(const struct span *s, const struct span *all, int n,
     float piece[PIECE];
 
     for (int i = 0; i < n; i++)
-        if (all[i].p && all[i].role != WRITTEN && overlap(s, &all[i]))
+        if (all[i].p && (all[i].role == READ || all[i].role == ADDED) &&
+            overlap(s, &all[i]))
             return 0;
     for (int i = 0; i < PIECE; i++)
         piece[i] = NAN;
@@ -86,7 +87,8 @@ int spans_before(struct span *s, int n, const struct backend *b, struct fault *f
     for (int i = 0; i < n; i++) {
         if (s[i].p && s[i].role == READ && hash(&s[i].hash, &s[i], b, f))
             return f->code;
-        if (s[i].p && s[i].role == WRITTEN && poison(&s[i], s, n, b, f))
+        if (s[i].p && (s[i].role == WRITTEN || s[i].role == SCRATCH) &&
+            poison(&s[i], s, n, b, f))
             return f->code;
     }
     return 0;
@@ -123,7 +125,7 @@ int spans_after(const char *op, const struct span *s, int n, const struct backen
     uint64_t now;
 
     for (int i = 0; i < n; i++) {
-        if (!s[i].p)
+        if (!s[i].p || s[i].role == SCRATCH)
             continue;
         if (s[i].role != READ) {
             if (all_finite(op, &s[i], b, f))

@@ -4,7 +4,7 @@
 
 #include "backend/ops.h"
 
-enum role { READ, ADDED, WRITTEN };
+enum role { READ, ADDED, WRITTEN, SCRATCH };
 
 /* An array of an op: in backend memory, unless `host`.  What lies between its rows is
  * not looked at, nor touched. */
@@ -25,6 +25,7 @@ struct span {
 #define IN(x, n) SPAN(x, n, READ, 0, 1, 0)
 #define INOUT(x, n) SPAN(x, n, ADDED, 0, 1, 0)
 #define OUT(x, n) SPAN(x, n, WRITTEN, 0, 1, 0)
+#define WORK(x, n) SPAN(x, n, SCRATCH, 0, 1, 0)
 #define ADD_IF(add, x, n) SPAN(x, n, (add) ? ADDED : WRITTEN, 0, 1, 0)
 #define HOST_IN(x, n) SPAN(x, n, READ, 1, 1, 0)
 #define HOST_OUT(x, n) SPAN(x, n, WRITTEN, 1, 1, 0)
@@ -32,7 +33,8 @@ struct span {
 #define ROWS_IN(x, n, rows, stride) SPAN(x, n, READ, 0, rows, stride)
 #define ROWS_OUT(x, n, rows, stride) SPAN(x, n, WRITTEN, 0, rows, stride)
 
-/* Before an op of backend b: hash what it only reads, fill with NaN what it must write.
+/* Before an op of backend b: hash what it only reads, fill with NaN what it must write
+ * and its work space.
  * 0 or the fault of moving memory. */
 int spans_before(struct span *s, int n, const struct backend *b, struct fault *f);
 

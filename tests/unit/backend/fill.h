@@ -1,4 +1,4 @@
-/* fill.h - arrays of repeatable numbers for the backend's tests. */
+/* fill.h - every backend, and arrays of repeatable numbers, for the backend's tests. */
 #ifndef DAPO_TESTS_FILL_H
 #define DAPO_TESTS_FILL_H
 
@@ -6,6 +6,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "dapo/backend.h"
+
+#define EACH(b) \
+    for (const struct backend *const *list = backend_list, *b; (b = *list); list++)
 
 /* A number in [-1, 1) that is a function of (seed, i): splitmix64's finaliser. */
 static inline float fill_at(uint64_t seed, uint64_t i)

@@ -130,6 +130,46 @@ static void every_op(const struct backend *b)
         free(a[i]);
 }
 
+/* A process may have no rows at all: nothing happens, not even to what lies there. */
+static void no_rows(const struct backend *b)
+{
+    float a[4][64], was[4][64];
+    struct scan_rows none = {0, NULL, NULL};
+    struct delta_heads h = {1, 2, 2, 2};
+    float *scratch = fill_new(b->delta_scratch(&none, &h), 0);
+    struct fault f = FAULT_INIT;
+
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 64; j++)
+            a[i][j] = was[i][j] = fill_at((uint64_t)i, (uint64_t)j);
+    CHECK_OK(b->merge(a[0], a[1], a[2], a[3], 0.5f, 0, 4, 2, &f), &f);
+    CHECK_OK(b->scale(a[0], 0.5f, 0, &f), &f);
+    CHECK_OK(b->gate(a[0], a[1], a[2], 0, 4, 8, &f), &f);
+    CHECK_OK(b->gate_back(a[0], a[1], a[2], a[2], a[3], 0, 4, 8, &f), &f);
+    CHECK_OK(b->conv(a[0], a[1], a[2], a[3], &none, 8, 4, &f), &f);
+    CHECK_OK(b->conv_back(a[0], a[1], a[2], a[2], a[3], &none, 8, 4, &f), &f);
+    CHECK_OK(b->delta_gates(a[0], a[1], a[2], a[2], a[3], a[3], 0, 2, &f), &f);
+    CHECK_OK(b->delta_gates_back(a[0], a[0] + 2, a[1], a[1] + 2, a[2], a[2], a[3], a[3],
+                                 a[2], a[3], 0, 2, &f),
+             &f);
+    CHECK_OK(
+        b->delta(a[0], a[1], a[2], a[2] + 2, a[2] + 4, 8, a[3], a[3], &none, &h, &f),
+        &f);
+    CHECK_OK(b->delta_back(a[0], a[0] + 2, a[0] + 4, a[1], a[1] + 2, a[2], a[3],
+                           a[3] + 2, a[3] + 4, 8, a[2], a[2], &none, &h, scratch, &f),
+             &f);
+    CHECK(!memcmp(a, was, sizeof a));
+    free(scratch);
+}
+
+static void no_rows_is_nothing_to_do(void)
+{
+    EACH(b)
+    {
+        no_rows(b);
+    }
+}
+
 static void check_passes_sound_backends(void)
 {
     static const char *const names[] = {"check:ref", "check:cpu"};
@@ -146,6 +186,7 @@ static void check_passes_sound_backends(void)
                   FAULT_CONFIG); /* the first is open */
         CHECK_OK(backend_find(&b, names[i], &f), &f);
         every_op(b);
+        no_rows(b);
         CHECK_OK(b->alloc(&p, sizeof x, &f), &f);
         CHECK_OK(b->put(p, x, sizeof x, &f), &f);
         CHECK_OK(b->get(y, p, sizeof y, &f), &f);
@@ -168,6 +209,47 @@ static int spoils_its_input(float *y, const float *x, size_t n, struct fault *f)
 {
     ((float *)(uintptr_t)x)[n - 1] += 1;
     return backend_ref.add(y, x, n - 1, f);
+}
+
+static size_t one_value(const struct scan_rows *r, const struct delta_heads *h)
+{
+    (void)r;
+    (void)h;
+    return 1;
+}
+
+/* As if its work space came full of zeros. */
+static int starts_from_its_scratch(float *dq, float *dk, float *dv, float *ddecay,
+                                   float *dbeta, const float *d_o, const float *q,
+                                   const float *k, const float *v, int stride,
+                                   const float *decay, const float *beta,
+                                   const struct scan_rows *r,
+                                   const struct delta_heads *h, float *scratch,
+                                   struct fault *f)
+{
+    int rc = backend_ref.delta_back(dq, dk, dv, ddecay, dbeta, d_o, q, k, v, stride,
+                                    decay, beta, r, h, NULL, f);
+
+    dbeta[0] += scratch[0];
+    return rc;
+}
+
+static void check_finds_work_space_taken_for_zeros(void)
+{
+    struct backend bad = backend_ref;
+    const struct backend *b;
+    struct scan_rows r = {1, (int[]){0}, (int[]){0}};
+    struct delta_heads h = {1, 1, 1, 1};
+    float in[] = {1, 2, 3, 0.5f, 0.5f, 1}, out[5], scratch[] = {0};
+    struct fault f = FAULT_INIT;
+
+    bad.delta_back = starts_from_its_scratch;
+    bad.delta_scratch = one_value;
+    CHECK_OK(check_wrap(&b, &bad, &f), &f);
+    CHECK_INT(b->delta_back(out, out + 1, out + 2, out + 3, out + 4, in + 5, in, in + 1,
+                            in + 2, 3, in + 3, in + 4, &r, &h, scratch, &f),
+              FAULT_BUG);
+    CHECK(strstr(f.text, "delta_back") && strstr(f.text, "dbeta[0]"));
 }
 
 static void check_finds_bad_backends(void)
@@ -197,4 +279,5 @@ static void check_finds_bad_backends(void)
 }
 
 CASES(CASE(backends_by_name), CASE(opening_is_idempotent),
-      CASE(check_passes_sound_backends), CASE(check_finds_bad_backends));
+      CASE(no_rows_is_nothing_to_do), CASE(check_passes_sound_backends),
+      CASE(check_finds_bad_backends), CASE(check_finds_work_space_taken_for_zeros));

@@ -6,9 +6,6 @@
 #include "fill.h"
 #include "scan.h"
 
-#define EACH(b) \
-    for (const struct backend *const *list = backend_list, *b; (b = *list); list++)
-
 static double silu(double x)
 {
     return x / (1 + exp(-x));

@@ -7,9 +7,6 @@
 #include "fill.h"
 #include "scan.h"
 
-#define EACH(b) \
-    for (const struct backend *const *list = backend_list, *b; (b = *list); list++)
-
 /* decay = 1/2, beta = 1/2 at zeros; in the first head A = 3, so decay = 1/8. */
 static void gates_by_hand(void)
 {

@@ -6,9 +6,6 @@
 #include "check.h"
 #include "fill.h"
 
-#define EACH(b) \
-    for (const struct backend *const *list = backend_list, *b; (b = *list); list++)
-
 /* base + 0.5 * (1 3; 2 -1) (10 20 30; 1 2 3), by hand. */
 static void merge_by_hand(void)
 {

@@ -3,9 +3,6 @@
 #include "check.h"
 #include "fill.h"
 
-#define EACH(b) \
-    for (const struct backend *const *list = backend_list, *b; (b = *list); list++)
-
 /* w, m and v after each step, from tests/ref/adamw.py. */
 static const float want[3][3][4] = {
     {{1.07950246f, -1.86049759f, 0.49000001f, 0.426467091f},

@@ -7,9 +7,6 @@
 #include "fill.h"
 
 /* Every case runs on each backend; `ref` itself is held to values from outside. */
-#define EACH(b) \
-    for (const struct backend *const *list = backend_list, *b; (b = *list); list++)
-
 static const int widths[] = {1, 7, 16, 33, 64, 260};
 
 /* rms of (3, 4) is sqrt(25 / 2); y = x / rms * w. */

@@ -6,9 +6,6 @@
 #include "check.h"
 #include "fill.h"
 
-#define EACH(b) \
-    for (const struct backend *const *list = backend_list, *b; (b = *list); list++)
-
 /* Logits of the probabilities 1/2, 1/4, 1/8, 1/8, and a padded column that would win.
  */
 static const float halves[] = {2.0f * 0.693147181f, 0.693147181f, 0, 0, 99};
