@@ -173,6 +173,8 @@ int model_save(const struct model *m, const float *params, const char *dir,
  * no gradient of a frozen value is formed. */
 
 #define LORA_TEXT 1024
+/* What PEFT's names of an adapter's tensors begin with; no model's own do. */
+#define LORA_PREFIX "base_model.model."
 
 struct lora_config {
     int rank;     /* r >= 1, at most the smaller side of each matrix it is added to */

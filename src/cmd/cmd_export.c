@@ -52,9 +52,8 @@ static int find_checkpoint(char **out, const char *path, struct fault *f)
 /* Where config.json and the tokenizer are: --model, or what the run was given. */
 static int find_model(struct job *j, struct fault *f)
 {
-    static const char peft[] = "base_model.model.";
-
-    j->adapted = j->k.n_tensors && !strncmp(j->k.tensors->name, peft, sizeof peft - 1);
+    j->adapted = j->k.n_tensors &&
+                 !strncmp(j->k.tensors->name, LORA_PREFIX, sizeof LORA_PREFIX - 1);
     if (j->adapter && !j->adapted)
         return fault_set(f, FAULT_USAGE,
                          "--adapter: %s holds a whole model, not an adapter "

@@ -167,7 +167,7 @@ static void append(struct lora *l, int k, const struct model_tensor *base, char 
     struct model_tensor *x = &l->tensors[k];
 
     *x = (struct model_tensor){.rows = rows, .cols = cols, .first = l->values};
-    snprintf(x->name, sizeof x->name, "base_model.model.%.*s.lora_%c.weight",
+    snprintf(x->name, sizeof x->name, LORA_PREFIX "%.*s.lora_%c.weight",
              module_length(base), base->name, which);
     l->values += (size_t)rows * (size_t)cols;
 }
