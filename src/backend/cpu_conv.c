@@ -84,8 +84,8 @@ int cpu_conv(float *y, const float *x, const float *w, float *state,
                 rows[j] = input(&u, t - kernel + 1 + j);
             conv_row(y + row_at(i + t, cols), rows, &u);
         }
-        for (int j = 0; s && j < kernel - 1;
-             j++) /* what comes from s comes from below */
+        /* In order: row j takes a row of s behind it, which is still as it was. */
+        for (int j = 0; s && j < kernel - 1; j++)
             memcpy(s + row_at(j, cols), input(&u, n - kernel + 1 + j),
                    row_at(cols, sizeof *s));
     }

@@ -1,11 +1,13 @@
 /* cpu_delta_back.c - backward of the gated delta rule on the CPU backend.
  *
  * With T = decay S, e = v - T^T k, u = beta e, S' = T + k u^T and o = S'^T q, and ds
- * the gradient of S' from the rows after it: ds += q do^T;  dq = S' do;  du = ds^T k;
- * dbeta = du.e;  dv = beta du; dT = ds - k dv^T;  dk = ds u - T dv;  ddecay = dT.S;  dS
- * = decay dT. The states before each row are made again, CHUNK rows at a time, from one
- * kept for every chunk; 64 columns of a head at a time, of which only dq, dk, ddecay
- * and dbeta know together. */
+ * the gradient of S' from the rows after it:
+ *     ds += q do^T;  dq = S' do;  du = ds^T k;  dbeta = du.e;  dv = beta du;
+ *     dT = ds - k dv^T;  dk = ds u - T dv;  ddecay = dT.S;  dS = decay dT.
+ * The states before each row are made again, CHUNK rows at a time, from one kept for
+ * every chunk; 64 columns of a head at a time: only dq, dk, ddecay and dbeta are sums
+ * over all of them.
+ */
 #include <math.h>
 
 #include "backend/cpu_scan.h"
@@ -187,8 +189,8 @@ strip_back(const struct back *b, const struct strip *w, int vecs)
 
     memset(b->ds, 0, bytes);
     memset(b->kept, 0, bytes);
-    for (int t = 0; t < last * CHUNK;
-         t++) { /* the last of a chunk goes to the next's */
+    /* The last row of a chunk writes the state that is kept for the next. */
+    for (int t = 0; t < last * CHUNK; t++) {
         float *s = b->kept + (size_t)(t / CHUNK) * size;
 
         if (t % CHUNK == 0)

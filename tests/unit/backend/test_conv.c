@@ -42,16 +42,10 @@ struct conv_case {
 
 static struct conv_case case_new(const struct sequences *s, int cols, int kernel)
 {
-    struct conv_case c = {cols,
-                          kernel,
-                          row_at(s->rows, cols),
-                          row_at(cols, kernel),
-                          NULL,
-                          NULL,
-                          NULL,
-                          NULL,
-                          NULL,
-                          NULL};
+    struct conv_case c = {.cols = cols,
+                          .kernel = kernel,
+                          .n = row_at(s->rows, cols),
+                          .taps = row_at(cols, kernel)};
 
     c.x = fill_new(c.n, 1);
     c.y = fill_new(c.n, 2);
