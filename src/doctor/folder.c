@@ -20,17 +20,17 @@
 
 static const char name_of_ours[] = ".dapo-doctor-XXXXXX";
 
-/* The nearest folder above or at `dir` that is there; "." in the end. */
-static void nearest(const char *dir, char *out, size_t n)
+/* The nearest folder above or at `dir` that is there; "." in the end. False: `out` is
+ * in its way, and no folder. */
+static bool nearest(const char *dir, char *out, size_t n)
 {
     struct stat st;
-
     int len = (int)strlen(dir);
 
     while (len > 1 && dir[len - 1] == '/')
         len--;
     snprintf(out, n, "%.*s", len ? len : 1, len ? dir : ".");
-    while (stat(out, &st) || !S_ISDIR(st.st_mode)) {
+    while (stat(out, &st)) {
         char *slash;
 
         for (slash = strrchr(out, '/'); slash > out && slash[-1] == '/';)
@@ -40,8 +40,9 @@ static void nearest(const char *dir, char *out, size_t n)
         else
             slash[slash == out] = '\0'; /* the root is above all */
         if (!strcmp(out, ".") || !strcmp(out, "/"))
-            return;
+            return true;
     }
+    return S_ISDIR(st.st_mode);
 }
 
 /* Rank 0's part: make the folder. */
@@ -49,7 +50,11 @@ static int make_scratch(struct report *r)
 {
     char at[PATH_MAX - sizeof name_of_ours];
 
-    nearest(r->job->dir, at, sizeof at);
+    if (!nearest(r->job->dir, at, sizeof at)) {
+        say_failure(r, FAULT_FILE, "run folder", "set run.dir or run.name to another",
+                    "%s is not a folder", at);
+        return -1;
+    }
     snprintf(r->scratch, sizeof r->scratch, "%s/%s", at, name_of_ours);
     if (mkdtemp(r->scratch))
         return 0;

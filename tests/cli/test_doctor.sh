@@ -39,7 +39,7 @@ finds 0 '^ok +ranks +1, without a launcher$' '^ok +pmix +client ' '^ok +time +no
     '^ok +locks +another process is kept out$' '^ok +space .* left$' '^ok +fsync ' \
     '^ok +files .*by 1 rank: .* written.*; given up, it is not there; torn, it is refused$' \
     -- "$dapo" doctor --dir "$run/r" --message 0.005
-[ ! -e "$run" ] || die "a run directory was made"
+[ ! -e "$run/r" ] || die "a run directory was made"
 # By test_plan.sh's arithmetic: 4 checkpoints of 12 * 25,888 + 2^20 bytes, 3 step files of
 # 65,536 + 12 * 80 + 48 * (104 + 64 + 8 * 16).
 finds 0 '^ok +job +[0-9.]+ MiB a rank, 5.42 MiB on disk' '^ok +ranks +3 on 1 node, started by mpirun$' \
@@ -142,6 +142,8 @@ grep -qE ' W r0000 locks: the run folder.s file system has none: No locks' "$tmp
 ok "$dapo" train "$job" --set run.steps=4 --set run.log=info
 grep -q 'libraries="Open MPI' "$run/r/log.txt" || die "the head of the log names no libraries"
 
+finds 74 "^failure +run folder +$job is not a folder -- set run.dir" \
+    -- "$dapo" doctor --fast --dir "$job/x"
 fails 64 '--message 0' "$dapo" doctor --message 0
 fails 64 'too many' "$dapo" doctor "$job" x
 fails 74 'none.ini' "$dapo" doctor none.ini
