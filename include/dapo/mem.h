@@ -48,6 +48,8 @@ int file_sync_rename(const char *tmp, const char *path, struct fault *f);
 int file_rename(const char *tmp, const char *path, struct fault *f);
 /* mkdir -p.  0 or FAULT_FILE. */
 int dir_make(const char *path, struct fault *f);
+/* Both are there, and one file or folder. */
+bool path_same(const char *a, const char *b);
 /* "dir/name" in a new string; NULL with FAULT_SYSTEM. */
 char *path_join(const char *dir, const char *name, struct fault *f);
 

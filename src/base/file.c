@@ -150,6 +150,13 @@ int dir_make(const char *path, struct fault *f)
     return rc;
 }
 
+bool path_same(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 char *path_join(const char *dir, const char *name, struct fault *f)
 {
     struct bytes b = {0};

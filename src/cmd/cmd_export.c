@@ -195,6 +195,11 @@ int cmd_export(struct cmd_env *e, struct fault *f)
         rc = inspect_checkpoint(&j.k, j.path, f);
     if (!rc)
         rc = find_model(&j, f);
+    if (!rc && !j.adapter && path_same(e->argv[1], j.model))
+        rc = fault_set(f, FAULT_USAGE,
+                       "%s: the run's own model is there, which would be lost; name "
+                       "another folder",
+                       e->argv[1]);
     if (!rc)
         rc = write_model(&j, e->argv[1], f);
     inspect_checkpoint_free(&j.k);

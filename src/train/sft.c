@@ -171,6 +171,22 @@ static int finish_all(struct session *s, struct fault *f)
     return comm_agree_all(s->comm, rc, f);
 }
 
+/* What was learned outlives a result that can't be written: *f, and where it is kept.
+ */
+static int keep_all(struct session *s, const char *dir, struct fault *f)
+{
+    struct fault was = *f, unsaved = FAULT_INIT;
+
+    if (save_all(s, &unsaved))
+        return f->code; /* the first fault is the one to know */
+    fault_set(f, (enum fault_code)was.code,
+              "%.250s; what was learned is kept in %.120s, and the same command, with "
+              "another sft.out if need be, goes on from there",
+              was.text, dir);
+    f->rank = was.rank;
+    return f->code;
+}
+
 /* Examples of an update decide its bits, and a checkpoint says how many there were. */
 static int check_batch(const struct session *s, const char *dir, struct fault *f)
 {
@@ -202,8 +218,8 @@ static int train_all(struct session *s, const char *dir, struct fault *f)
         rc = updates_all(s, &why, f);
     if (!rc && s->step < s->cfg->run.steps)
         rc = stopped_all(s, why, resumed, dir, f);
-    else if (!rc)
-        rc = finish_all(s, f);
+    else if (!rc && (rc = finish_all(s, f)))
+        rc = keep_all(s, dir, f);
     watch_stop_all(s->watch);
     if (!rc)
         rc = store_discard_all(s->store, f);
@@ -222,6 +238,12 @@ static int open_all(struct session *s, struct comm *c, const struct config *cfg,
     if (!rc && !*cfg->data.train)
         rc = fault_set(f, FAULT_CONFIG,
                        "data.train is not set: name a file of rows with a solution");
+    if (!rc && path_same(cfg->sft.out, cfg->model.path))
+        rc =
+            fault_set(f, FAULT_CONFIG,
+                      "sft.out = %.200s is the folder of model.path, whose model would "
+                      "be lost: name another",
+                      cfg->sft.out);
     if (!rc)
         rc = prompt_set_read(&s->train, s, cfg->data.train, f);
     if (!rc)

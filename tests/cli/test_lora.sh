@@ -125,6 +125,8 @@ for scores in both:
 assert len(sequences) >= 24 and said([dapo, "score", base], text) != both[0]
 END
 checks=$((checks + 1))
+fails 64 "$base/../model: the run.s own model is there" "$dapo" export "$checkpoint" \
+    "$base/../model"
 ask=(--custom '<|im_start|>{user}<|im_end|>' --temperature 0 --json
     --prompt 'Leo has 12 marbles. Then Leo picks up 14 more. How many marbles does Leo have now?')
 ok "$dapo" generate "$tmp/merged" "${ask[@]}"
