@@ -248,6 +248,10 @@ static int make(struct watch *w, const struct watch_config *c, struct fault *f)
         return f->code;
     if (w->rank == 0 && !unlink(w->stop_file))
         log_line(LOG_INFO, "%s removed: it was for an earlier job", w->stop_file);
+    else if (w->rank == 0 && errno != ENOENT)
+        return fault_set(f, FAULT_FILE,
+                         "%s: is there, of an earlier job, and can't be removed: %s",
+                         w->stop_file, strerror(errno));
     if (c->hang_s > 0 && (w->words = words_open(c->dir)) < 0)
         return fault_set(f, FAULT_FILE, "%s/words: can't be opened: %s", c->dir,
                          strerror(errno));

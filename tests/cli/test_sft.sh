@@ -87,4 +87,18 @@ goes_on 1
 limit=(--set train.max_hours=1e-6)
 strike 1 true
 said 'after update 1 of .*, without time to save it; the same command goes on from the start'
+rm -r "$run"
+
+echo "a result that can't be written costs nothing; nor is the model at hand overwritten"
+: >"$tmp/file"
+n=20
+refused 74 "$tmp/file/x: .*; what was learned is kept in $run, and the same command" \
+    on 2 "$dapo" sft "$tmp/job.ini" --set run.steps=$n --set sft.out="$tmp/file/x"
+goes_on 2
+fails 78 'sft.out = .* is the folder of model.path' "$dapo" sft "$tmp/job.ini" \
+    --set sft.out="$tmp/m/../m"
+
+echo "a stop that can't be removed is said, not obeyed for ever"
+mkdir -p "$run/stop"
+fails 74 "$run/stop: is there, of an earlier job, and can.t be removed" "$dapo" sft "$tmp/job.ini"
 passed
