@@ -36,6 +36,19 @@ static int set_aside(const struct store *s, const char *file, struct fault *f)
     return rc;
 }
 
+/* A folder can't be replaced by the file of this name that is to be written. */
+static int folder_aside(const struct store *s, const char *file, struct fault *f)
+{
+    char *path = path_join(s->dir, file, f);
+    struct stat st;
+    int rc = path ? 0 : f->code;
+
+    if (!rc && !lstat(path, &st) && S_ISDIR(st.st_mode))
+        rc = set_aside(s, file, f);
+    free(path);
+    return rc;
+}
+
 static int repair(struct store *s, const struct inspect_findings *x, struct fault *f)
 {
     int rc = 0;
@@ -43,6 +56,10 @@ static int repair(struct store *s, const struct inspect_findings *x, struct faul
     for (size_t i = 0; i < x->n && !rc; i++)
         if (x->item[i].level == INSPECT_DAMAGED)
             rc = set_aside(s, x->item[i].file, f);
+    if (!rc)
+        rc = folder_aside(s, "checkpoints/latest", f);
+    if (!rc)
+        rc = folder_aside(s, "run.h5", f);
     return rc || x->resumes < 0 ? rc : name_latest(s, x->resumes, f);
 }
 

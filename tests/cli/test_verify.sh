@@ -105,8 +105,11 @@ has '^damaged +checkpoints/step-000008.h5: is not a regular file'
 has '^warning +job.ini: is not a regular file'
 has '^resumes from step 4$'
 cp -r "$hurt" "$tmp/runs/odd"
+rm "$hurt/checkpoints/latest" "$hurt/run.h5"
+mkdir -p "$hurt/checkpoints/latest/x" "$hurt/run.h5"
 ok timeout 20 "$dapo" repair "$hurt"
 [ "$(find "$hurt/damaged" -name 'step-*' | wc -l)" -eq 6 ] || die "$(find "$hurt/damaged")"
+[ -d "$hurt/damaged/checkpoints/latest/x" ] || die "latest is not aside"
 ok "$dapo" verify --quiet "$hurt"
 ok timeout 60 "$dapo" train jobs/demo_dapo.ini --set run.dir="$tmp/runs" --set run.name=odd \
     --set run.steps=4 --set run.log=warn --set data.train="$tmp/task/train.jsonl" \
