@@ -173,6 +173,11 @@ static int check_names(const struct config *c, struct fault *f)
         return fault_set(f, FAULT_CONFIG,
                          "run.name = %.60s: want a plain folder name without '/'",
                          c->run.name);
+    for (const char *s = c->run.name; *s; s++)
+        if ((unsigned char)*s < ' ' || *s == 0x7f)
+            return fault_set(f, FAULT_CONFIG,
+                             "run.name has a control character: want a plain folder "
+                             "name on one line");
     return 0;
 }
 

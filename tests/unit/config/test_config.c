@@ -119,6 +119,7 @@ static void wrong_job_files_are_refused(void)
         {"[run]\r\nsteps = 1\r\n  2\r\nseed = 3\r\n",
          "job.ini:2: run.steps = 1 2: want"},
         {"[loss]\n[run]\nname = x\n\n\n  \\q", "job.ini:3: run.name: unknown escape"},
+        {"[run]\nname = a\\nb", "run.name has a control character"},
         {"[run]\nsteps = 1\n[loss]\nclip_low = 0.1\n[run]\nsteps = 2\n",
          "job.ini:6: run.steps is set twice, first in line 2"},
         {"[run]\nresume = maybe\n", "want auto, never or a step"},
