@@ -24,8 +24,12 @@ cd "${SLURM_SUBMIT_DIR:?submit it: sbatch --array=0-N slurm/sweep.sh JOB.ini KEY
 
 job=${1:?which job file}
 shift
+points=() # as elsewhere, a setting may stand behind --set
+for word; do
+    [[ $word == --set ]] || points+=("$word")
+done
 task=${SLURM_ARRAY_TASK_ID:?submit it as an array: sbatch --array=0-N}
-point=$(sweep_point "$task" "$@")
+point=$(sweep_point "$task" "${points[@]}")
 name=$(dapo_setting run name "$job")-$task
 set --
 while IFS= read -r setting; do

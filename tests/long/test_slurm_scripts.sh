@@ -77,7 +77,7 @@ grep -q '^lr = 0.002' "$run1/job.ini" || die "another setting: $(grep ^lr "$run1
 for file in "$run0"/{waste.{csv,png,html},curves.{csv,png}} "$run1"/waste.csv; do
     [ -s "$file" ] || die "no $file: $(cat "$log")"
 done
-submit behind --array=2 slurm/sweep.sh "$tmp/job.ini" optimizer.lr=1e-3,2e-3
+submit behind --array=2 slurm/sweep.sh "$tmp/job.ini" --set optimizer.lr=1e-3,2e-3
 prints 64 'task 2 is behind the last point'
 
 echo "evaluation of a job's model and of a run's newest checkpoint"
