@@ -72,6 +72,22 @@ static void check_srun(struct report *r)
     stage(r, NULL);
 }
 
+/* Seen with Slurm 22.05: slurm/lib.sh says what happens otherwise. */
+static void check_fence(struct report *r)
+{
+    const char *fence = getenv("SLURM_PMIX_FENCE");
+
+    if (strcmp(r->site.launcher, "srun") != 0 || r->nodes < 2)
+        return;
+    if (!fence || strcmp(fence, "ring") != 0)
+        say_warning(r, "fence", "export SLURM_PMIX_FENCE=ring, as slurm/lib.sh does",
+                    "SLURM_PMIX_FENCE is %s: a start of many ranks may now and then "
+                    "die in MPI_Init",
+                    fence ? fence : "not set");
+    else
+        say_ok(r, "fence", "by %s", fence);
+}
+
 void check_pmix(struct report *r)
 {
     const struct site *s = &r->site;
@@ -88,6 +104,7 @@ void check_pmix(struct report *r)
                     "client %s, server %s", s->pmix_client, s->pmix_server);
     else
         say_ok(r, "pmix", "client %s, server %s", s->pmix_client, s->pmix_server);
+    check_fence(r);
     check_srun(r);
 }
 

@@ -36,7 +36,8 @@ cat >"$tmp/doctor.sh" <<X
 #!/usr/bin/env bash
 cd "$PWD"
 export SLURM_PMIX_FENCE=ring # as slurm/lib.sh says
-srun --mpi=pmix bin/dapo doctor --message 0.02 --dir $tmp/runs || exit 1
+env -u SLURM_PMIX_FENCE srun --mpi=pmix bin/dapo doctor --message 0.02 --dir $tmp/runs || exit 1
+srun --mpi=pmix bin/dapo doctor --fast --dir $tmp/runs || exit 3
 echo by mpirun
 mpirun --allow-run-as-root bin/dapo doctor --fast --dir $tmp/runs || exit 2
 echo alone
@@ -49,7 +50,8 @@ echo "status \$?"
 X
 submit doctor -N 2 --ntasks-per-node=2 -t 10 "$tmp/doctor.sh"
 prints 0 "^ok +ranks +4 on 2 nodes, started by srun, as Slurm's tasks" \
-    '^ok +pmix +client [0-9.]+.*, server [0-9.]+' '^ok +pmi .*pmix' '^ok +time|^warning +time' \
+    '^warning +fence +SLURM_PMIX_FENCE is not set: .* -- export SLURM_PMIX_FENCE=ring' \
+    '^ok +fence +by ring$' '^ok +pmix +client [0-9.]+.*, server [0-9.]+' '^ok +pmi .*pmix' '^ok +time|^warning +time' \
     '^ok +ring +4 ranks' '^(ok|warning) +message +20.48 MiB from rank 0 to rank 2 on another node' \
     '^ok +clocks' '^ok +locks +another process on another node is kept out' \
     '^ok +files +48.00 MiB by 3 ranks' \
