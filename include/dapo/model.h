@@ -177,7 +177,7 @@ int model_save(const struct model *m, const float *params, const char *dir,
 #define LORA_PREFIX "base_model.model."
 
 struct lora_config {
-    int rank;     /* r >= 1, at most the smaller side of each matrix it is added to */
+    int rank;     /* r >= 1, at most the larger side of each matrix it is added to */
     double alpha; /* > 0; B A is multiplied by alpha / rank, which an f32 must hold */
     /* "all": every matrix of the layers; or module names ("q_proj", also with what is
      * before it: "self_attn.q_proj") separated by commas or spaces. */
@@ -188,8 +188,8 @@ struct lora_config {
  * +-1/sqrt(in), keyed by (seed, tensor, element); B [out][rank] zero, so the model
  * computes what it did before.  The tensors are A and B of each matrix in the order of
  * the base's, under PEFT's names (of the text model alone, where there was vision
- * too).  FAULT_CONFIG names a target that is not in the model or a matrix smaller than
- * the rank. */
+ * too).  FAULT_CONFIG names a target that is not in the model or a matrix of which both
+ * sides are smaller than the rank. */
 int model_lora(struct model *m, const struct lora_config *c, uint64_t seed,
                struct fault *f);
 /* The adapter's configuration; NULL without one. */

@@ -176,9 +176,12 @@ static int append_pair(struct lora *l, const struct table *t, int index,
                        struct fault *f)
 {
     const struct model_tensor *x = &t->tensors[index];
-    int rank = l->config.rank, least = x->rows < x->cols ? x->rows : x->cols;
+    int rank = l->config.rank, most = x->rows > x->cols ? x->rows : x->cols;
 
-    if (rank > least)
+    /* A rank over the smaller side says no more than that side's; it is PEFT's way to
+     * adapt small matrices beside large ones, so only what must be a slip is refused.
+     */
+    if (rank > most)
         return fault_set(f, FAULT_CONFIG,
                          "the adapter's rank %d is over the %d x %d of \"%s\"; lower "
                          "the rank, or leave that matrix out of the targets",

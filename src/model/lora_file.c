@@ -169,6 +169,30 @@ static int check_same(const struct model *m, const char *dir, struct fault *f)
     return 0;
 }
 
+/* The name of tensor `t` in an adapter that was trained on the model with vision, whose
+ * text part is one level down; "" where there is no other name. */
+static void nested_name(char out[160], const struct model *m,
+                        const struct model_tensor *t)
+{
+    static const char text[] = LORA_PREFIX "model.";
+    size_t n = sizeof text - 1;
+
+    *out = '\0';
+    if (m->cfg.arch == ARCH_QWEN35 && !strncmp(t->name, text, n))
+        snprintf(out, 160, "%slanguage_model.%s", text, t->name + n);
+}
+
+static const struct st_tensor *find_tensor(const struct st_file *s,
+                                           const struct model *m,
+                                           const struct model_tensor *t)
+{
+    const struct st_tensor *e = st_find(s, t->name);
+    char other[160];
+
+    nested_name(other, m, t);
+    return e || !*other ? e : st_find(s, other);
+}
+
 static int read_tensors(struct model *m, const struct st_file *s, struct fault *f)
 {
     size_t in_file;
@@ -177,7 +201,7 @@ static int read_tensors(struct model *m, const struct st_file *s, struct fault *
     const struct st_tensor *all = st_list(s, &in_file);
 
     for (int i = 0; i < n; i++) {
-        const struct st_tensor *e = st_find(s, t[i].name);
+        const struct st_tensor *e = find_tensor(s, m, &t[i]);
 
         if (!e)
             return fault_set(f, FAULT_DATA, "%s: lacks tensor \"%s\"", st_path(s),
@@ -194,7 +218,7 @@ static int read_tensors(struct model *m, const struct st_file *s, struct fault *
     for (size_t k = 0; k < in_file && in_file > (size_t)n; k++) {
         int i = 0;
 
-        while (i < n && strcmp(t[i].name, all[k].name) != 0)
+        while (i < n && find_tensor(s, m, &t[i]) != &all[k])
             i++;
         if (i == n)
             return fault_set(f, FAULT_DATA,

@@ -87,7 +87,7 @@ no 'other settings .*lora.rank' one --set lora.rank=0
 no 'other settings .*lora.alpha' one --set lora.alpha=8
 no 'other settings .*lora.targets' one --set lora.targets=q_proj
 no '"embed_tokens" is no matrix' none --set lora.targets=q_proj,embed_tokens
-no 'rank 65 is over the 64 x 128 of "model.layers.0.self_attn.k_proj' none --set lora.rank=65
+no 'rank 129 is over the 128 x 128 of "model.layers.0.self_attn.q_proj' none --set lora.rank=129
 run full 1 --set lora.rank=0 --set run.steps=1
 no 'other settings .*lora.rank' full
 fails 64 'holds a whole model' "$dapo" export --adapter "$runs/full" "$tmp/x"

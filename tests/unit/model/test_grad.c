@@ -205,6 +205,17 @@ static void adapter_finite_differences(void)
     }
 }
 
+/* Of a matrix with fewer rows than the rank, beside one with more. */
+static void wide_adapter_finite_differences(void)
+{
+    struct model *m = tiny_model(ARCH_QWEN35, &backend_cpu, COMPUTE_F32, REAL);
+    int n;
+
+    tiny_adapter_of(m, 7, "in_proj_a,in_proj_b,out_proj");
+    CHECK(model_tensors(m, &n)[1].rows < 7);
+    differences_of(m);
+}
+
 /* -- cutting --------------------------------------------------------------------------
  */
 
@@ -370,6 +381,7 @@ static void wrong_calls_are_faults(void)
 
 CASES(CASE(qwen2_finite_differences), CASE(qwen3_finite_differences),
       CASE(llama_finite_differences), CASE(qwen35_finite_differences),
-      CASE(adapter_finite_differences), CASE(invariant_3_packing),
-      CASE(invariant_3_packing_with_an_adapter), CASE(heads_of_the_same_rows_add_up),
-      CASE(top_is_sorted_log_softmax), CASE(wrong_calls_are_faults));
+      CASE(adapter_finite_differences), CASE(wide_adapter_finite_differences),
+      CASE(invariant_3_packing), CASE(invariant_3_packing_with_an_adapter),
+      CASE(heads_of_the_same_rows_add_up), CASE(top_is_sorted_log_softmax),
+      CASE(wrong_calls_are_faults));

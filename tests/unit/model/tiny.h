@@ -79,9 +79,9 @@ static inline struct model *tiny_model(enum arch arch, const struct backend *be,
 
 /* Give it an adapter of rank 3 on all matrices, or on some of them, none of whose
  * values is zero. */
-static inline void tiny_adapter(struct model *m, const char *targets)
+static inline void tiny_adapter_of(struct model *m, int rank, const char *targets)
 {
-    struct lora_config c = {.rank = 3, .alpha = 4.5};
+    struct lora_config c = {.rank = rank, .alpha = 1.5 * rank};
     struct fault f = FAULT_INIT;
     int n;
     const struct model_tensor *t;
@@ -94,6 +94,11 @@ static inline void tiny_adapter(struct model *m, const char *targets)
             model_params(m)[t[i].first + e] =
                 0.05f * (float)((int)(e * 13 % 17) - 8 + (e % 2 == 0));
     CHECK_OK(model_refresh(m, &f), &f);
+}
+
+static inline void tiny_adapter(struct model *m, const char *targets)
+{
+    tiny_adapter_of(m, 3, targets);
 }
 
 #endif
