@@ -98,7 +98,7 @@ struct inspect_findings {
 /* Checks every step file and checkpoint as above, that no step is missing, `latest`,
  * the index, job.ini, leftovers of a killed job.  `progress` (may be NULL) is called
  * before each file.  FAULT_FILE if `dir` is no run directory; damage is not a fault but
- * a finding. */
+ * a finding.  A file that a job at work removes meanwhile is a warning. */
 int inspect_check_run(struct inspect_findings *out, const char *dir,
                       void (*progress)(size_t done, size_t all, const char *file),
                       struct fault *f);

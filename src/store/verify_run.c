@@ -14,12 +14,14 @@
 #include "store/rundir.h"
 
 #define MOST_JOB ((size_t)1 << 20)
+#define AGAIN 3 /* looks at checkpoints that go while they are looked at */
 
 struct check {
     const char *dir;
     struct inspect_findings *out;
     void (*progress)(size_t done, size_t all, const char *file);
     size_t done, all;
+    bool moving; /* a file of the list had gone when its turn came */
     struct fault *f;
 };
 
@@ -54,6 +56,13 @@ static const char *without_path(const char *text, const char *path)
     return !strncmp(text, path, n) && !strncmp(text + n, ": ", 2) ? text + n + 2 : text;
 }
 
+static bool gone(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) && errno == ENOENT;
+}
+
 /* One HDF5 file through its check; *whole.  Not the file's fault: a fault. */
 static int check_file(struct check *c, const char *file,
                       int (*check)(const char *, struct fault *), bool *whole)
@@ -71,6 +80,10 @@ static int check_file(struct check *c, const char *file,
         if (bad == FAULT_SYSTEM) {
             *c->f = why;
             rc = bad;
+        } else if (bad && gone(path)) {
+            c->moving = true;
+            rc = find(c, INSPECT_WARNING, file,
+                      "has gone meanwhile: a job is at work here");
         } else if (bad) {
             rc = find(c, INSPECT_DAMAGED, file, "%s", without_path(why.text, path));
         } else {
@@ -126,6 +139,23 @@ static int check_checkpoints(struct check *c, const struct inspect_run *r)
             c->out->resumes = r->checkpoints[i];
         }
         free(path);
+    }
+    return rc;
+}
+
+/* Again, if all that were there have been replaced before their turn. */
+static int check_newest(struct check *c, const struct inspect_run *r)
+{
+    int rc = check_checkpoints(c, r);
+
+    for (int i = 0; i < AGAIN && !rc && c->moving && c->out->resumes < 0; i++) {
+        struct inspect_run now;
+
+        c->moving = false;
+        if ((rc = inspect_list(&now, c->dir, c->f)))
+            return rc;
+        rc = check_checkpoints(c, &now);
+        inspect_run_free(&now);
     }
     return rc;
 }
@@ -262,7 +292,7 @@ int inspect_check_run(struct inspect_findings *out, const char *dir,
         return rc;
     c.all = r.n_steps + r.n_checkpoints;
     if (!(rc = check_job(&c)) && !(rc = check_steps(&c, &r)) &&
-        !(rc = check_checkpoints(&c, &r)) && !(rc = check_latest(&c, &r)) &&
+        !(rc = check_newest(&c, &r)) && !(rc = check_latest(&c, &r)) &&
         !(rc = check_index(&c, &r)) && !(rc = check_leftovers(&c, "rollouts")))
         rc = check_leftovers(&c, "checkpoints");
     inspect_run_free(&r);

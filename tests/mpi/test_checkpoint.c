@@ -6,6 +6,7 @@
 
 #include "dapo/clock.h"
 #include "dapo/model.h"
+#include "dapo/inspect.h"
 #include "rundir.h"
 #include "store/rundir.h"
 
@@ -430,6 +431,52 @@ static void retention_keeps_the_newest(void)
     store_close_all(s);
 }
 
+/* "TMP/name", on rank 0 alone. */
+static const char *here(const char *name)
+{
+    static char path[8][512];
+    static int next;
+    char *p = path[next++ % 8];
+
+    snprintf(p, sizeof path[0], "%s/%s", check_tmp(), name);
+    return p;
+}
+
+static void retain_meanwhile(size_t done, size_t all, const char *file)
+{
+    (void)done, (void)all;
+    if (strcmp(file, "checkpoints/step-000010.h5"))
+        return;
+    CHECK(!unlink(here("moving/checkpoints/step-000010.h5")));
+    CHECK(!unlink(here("moving/checkpoints/step-000020.h5")));
+    CHECK(!rename(here("moving/later"), here("moving/checkpoints/step-000030.h5")));
+}
+
+/* Nothing is damaged where a job replaces checkpoints while they are looked at. */
+static void a_job_at_work_is_no_damage(void)
+{
+    struct store *s = open_run("moving", 1000, 1 << 30);
+    struct inspect_findings x;
+    struct fault f = FAULT_INIT;
+    size_t warned = 0;
+
+    roles(1);
+    for (int64_t step = 1; step <= 3; step++)
+        save(s, step * 10, 9); /* as the table of tensors has it */
+    store_close_all(s);
+    if (!root())
+        return;
+    CHECK(!rename(here("moving/checkpoints/step-000030.h5"), here("moving/later")));
+    CHECK_OK(inspect_check_run(&x, here("moving"), retain_meanwhile, &f), &f);
+    CHECK_INT(x.resumes, 30);
+    for (size_t i = 0; i < x.n; i++) {
+        CHECK(x.item[i].level != INSPECT_DAMAGED);
+        warned += strstr(x.item[i].text, "has gone meanwhile") != NULL;
+    }
+    CHECK_INT(warned, 2);
+    inspect_findings_free(&x);
+}
+
 /* What a killed run leaves is removed when a run is opened to be gone on with, and left
  * alone when it is opened to be looked at. */
 static void leftovers_are_swept(void)
@@ -527,6 +574,6 @@ CASES_MPI(CASE(every_bit_comes_back), CASE(read_with_other_ranks),
           CASE(damage_is_found), CASE(damaged_values_are_named),
           CASE(torn_and_foreign_files_are_refused), CASE(wrong_heads_are_refused),
           CASE(bad_checkpoints_are_bugs), CASE(newest_is_the_last_written),
-          CASE(retention_keeps_the_newest), CASE(leftovers_are_swept),
-          CASE(full_disk_is_one_sentence), CASE(writes_past_a_limit),
-          CASE(writes_until_killed));
+          CASE(retention_keeps_the_newest), CASE(a_job_at_work_is_no_damage),
+          CASE(leftovers_are_swept), CASE(full_disk_is_one_sentence),
+          CASE(writes_past_a_limit), CASE(writes_until_killed));
