@@ -142,9 +142,11 @@ int admission_state_set(struct admission *a, const double *state, int n,
     if (!a->closed)
         return fault_set(f, FAULT_BUG, "the admission state was set within a step");
     if (n < counts(a))
-        return fault_set(f, FAULT_DATA,
-                         "%d numbers of admission state; want %d or more", n,
-                         counts(a) + 1);
+        return fault_set(
+            f, FAULT_DATA,
+            "the checkpoint has %d numbers of admission's state, and %d "
+            "or more are wanted: dapo sft's has none; use another run.name",
+            n, counts(a) + 1);
     rc = check_counts(a, state, f);
     if (!rc)
         rc = check_carried(a, carried, n - counts(a), f);

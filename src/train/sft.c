@@ -187,9 +187,16 @@ static int keep_all(struct session *s, const char *dir, struct fault *f)
     return f->code;
 }
 
-/* Examples of an update decide its bits, and a checkpoint says how many there were. */
-static int check_batch(const struct session *s, const char *dir, struct fault *f)
+/* Examples of an update decide its bits, and a checkpoint says how many there were.
+ * Whoever asks for fewer updates would get more, and lose the moments. */
+static int check_progress(const struct session *s, const char *dir, struct fault *f)
 {
+    if (s->step > s->cfg->run.steps)
+        return fault_set(f, FAULT_CONFIG,
+                         "%s: is at update %" PRId64
+                         " already, and run.steps = %" PRId64
+                         "; set that higher, or start anew with another run.name",
+                         dir, s->step, s->cfg->run.steps);
     if (s->cursor == s->step * s->cfg->sft.batch)
         return 0;
     return fault_set(f, FAULT_CONFIG,
@@ -210,7 +217,7 @@ static int train_all(struct session *s, const char *dir, struct fault *f)
     if (!rc)
         rc = resume_all(s, dir, f);
     if (!rc)
-        rc = check_batch(s, dir, f);
+        rc = check_progress(s, dir, f);
     if (!rc)
         rc = stop_measure_all(s, dir, f);
     resumed = s->step;

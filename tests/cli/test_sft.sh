@@ -68,6 +68,8 @@ said 'stopped on request after update .*, checkpoint saved; the same command goe
 [ ! -e "$tmp/result" ] || die "it wrote a model that is not done"
 fails 78 'can.t be resumed with sft.batch = 5' "$dapo" sft "$tmp/job.ini" \
     --set sft.batch=5 --set run.log=error
+fails 78 "is at update $n already, and run.steps = 0" "$dapo" sft "$tmp/job.ini" \
+    --set run.steps=0 --set run.log=error
 fails 78 'other settings .optimizer.lr.' "$dapo" sft "$tmp/job.ini" \
     --set optimizer.lr=0.02 --set run.log=error
 goes_on 1
