@@ -30,7 +30,7 @@ struct store; /* opaque */
 
 /* Make or open the run directory DIR (rollouts/ and checkpoints/ in it).  Leftover
  * temporary files of a killed run are removed.  FAULT_FILE where another job has DIR
- * open so (DIR/lock; where the file system has locks). */
+ * open so (DIR/lock, which says who; where the file system has locks). */
 int store_open_all(struct store **out, struct comm *c, const char *dir,
                    struct fault *f);
 /* Open an existing run directory to read from it: nothing is made or removed, so a job

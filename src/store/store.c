@@ -18,6 +18,7 @@
 
 #define WINDOW ((size_t)1 << 20) /* bytes packed at a time: they stay in the cache */
 #define PIECE ((int64_t)1 << 20) /* values under one checksum: 4 MiB */
+#define SIGNATURE 128            /* bytes of DIR/lock at most */
 #define CALL ((size_t)1 << 30)   /* bytes in one call: MPI counts are int */
 
 static bool ends_in_tmp(const char *name)
@@ -40,6 +41,32 @@ static void sweep(const char *folder)
         closedir(d);
 }
 
+/* Who holds the lock, for whoever does not get it; only of use, so it may fail. */
+static void sign_lock(const struct store *s)
+{
+    const char *job = getenv("SLURM_JOB_ID");
+    char text[SIGNATURE];
+    int n = snprintf(text, sizeof text, "%s%.20s%sprocess %d on %.64s\n",
+                     job ? "Slurm job " : "", job ? job : "", job ? ", " : "",
+                     (int)getpid(), comm_host(s->comm));
+
+    if (!ftruncate(s->lock, 0) && pwrite(s->lock, text, (size_t)n, 0) < n)
+        log_line(LOG_DEBUG, "%s/lock: can't be signed: %s", s->dir, strerror(errno));
+}
+
+static int refuse_lock(const struct store *s, const char *path, struct fault *f)
+{
+    char text[SIGNATURE] = "";
+    ssize_t n = pread(s->lock, text, sizeof text - 1, 0);
+
+    text[n > 0 ? strcspn(text, "\n") : 0] = '\0';
+    return fault_set(
+        f, FAULT_FILE,
+        "%s: another job is writing into this run%s%s%s; wait until it has "
+        "ended, or choose another run.name",
+        path, *text ? " (" : "", text, *text ? ")" : "");
+}
+
 /* Two jobs in one directory would sweep away and replace each other's files.  A file
  * system without locks lets both in. */
 static int lock_run(struct store *s, struct fault *f)
@@ -53,11 +80,9 @@ static int lock_run(struct store *s, struct fault *f)
             rc = fault_set(f, FAULT_FILE, "%s: can't be opened: %s", path,
                            strerror(errno));
         else if (flock(s->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-            rc =
-                fault_set(f, FAULT_FILE,
-                          "%s: another job is writing into this run; wait until it has "
-                          "ended, or choose another run.name",
-                          path);
+            rc = refuse_lock(s, path, f);
+        else
+            sign_lock(s);
     }
     free(path);
     return rc;

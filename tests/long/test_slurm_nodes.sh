@@ -78,7 +78,7 @@ until_true says ' step=2 '
 cp "$tmp/asked.ini" "$tmp/second.ini"
 submit second -N 1 -n 2 --ntasks-per-node=2
 until_true ended FAILED
-says 'runs/asked/lock: another job is writing into this run' || die "not refused: $(cat "$log")"
+says "runs/asked/lock: another job is writing into this run .Slurm job ${job_asked-}, process" || die "not refused: $(cat "$log")"
 says 'slurm: exit status 74: stopped, not requeued' || die "not 74: $(cat "$log")"
 follow asked
 says ' step=30 ' && die 'the run was over before it was disturbed'
