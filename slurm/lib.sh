@@ -140,8 +140,9 @@ dapo_train() {
 # dapo_export RUN: the newest checkpoint as RUN/export, unless that is newer already.
 dapo_export() {
     local run=$1 latest
-    latest=$run/checkpoints/$(cat "$run/checkpoints/latest") || return
-    if [[ ! $run/export/config.json -nt $latest ]]; then # written last
+    latest=$run/checkpoints/$(cat "$run/checkpoints/latest" 2>/dev/null || echo none)
+    # config.json is written last.  Where there is no checkpoint dapo says so.
+    if [[ ! -e $latest || ! $run/export/config.json -nt $latest ]]; then
         rm -rf "$run/export"
         bin/dapo export "$run" "$run/export"
     fi
@@ -152,6 +153,7 @@ sweep_point() {
     local n=$1 i values point=''
     shift
     for ((i = $#; i > 0; i--)); do
+        [[ ${!i} == ?*=* ]] || { echo "slurm: ${!i}: want KEY=VALUE,VALUE..." >&2 && return 64; }
         IFS=, read -ra values <<<"${!i#*=}"
         ((${#values[@]})) || { echo "slurm: no values in ${!i}" >&2 && return 64; }
         point="${!i%%=*}=${values[n % ${#values[@]}]}"$'\n'$point

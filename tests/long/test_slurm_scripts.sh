@@ -81,6 +81,8 @@ for file in "$run0"/{waste.{csv,png,html},curves.{csv,png}} "$run1"/waste.csv; d
 done
 submit behind --array=2 slurm/sweep.sh "$tmp/job.ini" --set optimizer.lr=1e-3,2e-3
 prints 64 'task 2 is behind the last point'
+submit words --array=0 slurm/sweep.sh "$tmp/job.ini" optimizer.lr=1e-3 junk
+prints 64 'slurm: junk: want KEY=VALUE'
 
 echo "evaluation of a job's model and of a run's newest checkpoint"
 submit job slurm/eval.sh "$tmp/job.ini" --set run.dir="$tmp/e" --set eval.samples=2
@@ -88,6 +90,9 @@ prints 0 '"problems": 5, "samples": 2'
 rows=eval-$(sed -n 's/^Submitted batch job //p' "$tmp/out").jsonl
 [ "$(wc -l <"$rows")" -eq 5 ] || die "not a line per problem"
 rm "$rows"
+mkdir -p "$tmp"/none/{rollouts,checkpoints}
+submit none slurm/eval.sh "$tmp/none"
+prints 65 'none: has no checkpoint that can be read'
 submit run slurm/eval.sh "$run0"
 prints 0 '"problems": 5, "samples": 1'
 [ "$(wc -l <"$(echo "$run0"/eval-*.jsonl)")" -eq 5 ] || die "not a line per problem"
