@@ -41,6 +41,8 @@ int file_read(const char *path, size_t most, struct bytes *out, struct fault *f)
 /* Write n bytes to `path` so that a reader sees the old file or the whole new one:
  * temporary name in the same folder, fsync, rename, fsync of the folder. */
 int file_publish(const char *path, const void *data, size_t n, struct fault *f);
+/* Whether it could, to be told before the work and not after it; leaves nothing. */
+int file_publishable(const char *path, struct fault *f);
 /* fsync `tmp`, rename it to `path`, fsync the folder: the last steps of a publish for
  * whoever wrote `tmp` by other means.  file_rename is for one that is synced already.
  */

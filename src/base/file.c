@@ -150,6 +150,26 @@ int dir_make(const char *path, struct fault *f)
     return rc;
 }
 
+int file_publishable(const char *path, struct fault *f)
+{
+    struct bytes tmp = {0};
+    struct stat st;
+    int rc = bytes_printf(&tmp, f, "%s.tmp", path), fd;
+
+    if (rc)
+        return rc;
+    if (!stat(path, &st) && S_ISDIR(st.st_mode))
+        rc = fault_set(f, FAULT_FILE, "%s: is a folder; name a file to write", path);
+    else if ((fd = open(tmp.data, O_WRONLY | O_CREAT | O_CLOEXEC, 0666)) < 0)
+        rc = fault_set(f, FAULT_FILE, "%s: can't be created: %s", tmp.data,
+                       strerror(errno));
+    else if (close(fd) || unlink(tmp.data))
+        rc = fault_set(f, FAULT_FILE, "%s: can't be removed: %s", tmp.data,
+                       strerror(errno));
+    bytes_free(&tmp);
+    return rc;
+}
+
 bool path_same(const char *a, const char *b)
 {
     struct stat x, y;

@@ -150,7 +150,13 @@ evaluate() {
         --set eval.samples=1 --set run.log=warn "$@"
     jq 'del(.seconds)' "$tmp/out" >"$tmp/eval"
 }
-evaluate --set lora.rank=8 --set lora.init="$tmp/adapter"
+# Where the rows can't go is said before the work.
+fails 74 "$tmp: is a folder; name a file" "$dapo" eval jobs/demo_dapo.ini --out "$tmp" \
+    --set data.eval="$tmp/none.jsonl"
+fails 74 "$tmp/none/rows.tmp: can.t be created" "$dapo" eval jobs/demo_dapo.ini \
+    --out "$tmp/none/rows" --set data.eval="$tmp/none.jsonl"
+evaluate --set lora.rank=8 --set lora.init="$tmp/adapter" --out "$tmp/rows"
+[ "$(wc -l <"$tmp/rows")" -eq 20 ] || die "not a line a problem"
 cp "$tmp/eval" "$tmp/want"
 evaluate --set model.path="$tmp/merged"
 same "$tmp/eval" "$tmp/want"
