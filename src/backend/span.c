@@ -15,7 +15,8 @@ static size_t span_values(const struct span *s)
 /* How many from number `at` on lie together, at most PIECE; *p is the first. */
 static size_t piece_at(char **p, const struct span *s, size_t at)
 {
-    size_t row = at / s->n, col = at % s->n, rest = s->n - col;
+    size_t n = s->n ? s->n : 1; /* an empty span has no number `at` */
+    size_t row = at / n, col = at % n, rest = n - col;
 
     *p = (char *)(uintptr_t)s->p + (row * s->stride + col) * sizeof(float);
     return rest < PIECE ? rest : PIECE;

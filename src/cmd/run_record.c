@@ -25,12 +25,12 @@ static int allocate(struct run_metrics *m, size_t n, struct fault *f)
 {
 #define X(field, metric)                                        \
     if (!(m->field = mem_new(n, sizeof *m->field, "steps", f))) \
-        return f->code;
+        return FAULT_SYSTEM;
     RUN_METRIC_LIST(X)
 #undef X
     m->step = mem_new(n, sizeof *m->step, "steps", f);
     m->ledger = mem_new(n, sizeof *m->ledger, "steps", f);
-    return m->step && m->ledger ? 0 : f->code;
+    return m->step && m->ledger ? 0 : FAULT_SYSTEM;
 }
 
 static int read_metrics(struct run_metrics *m, const char *dir, int64_t step,

@@ -48,7 +48,9 @@ static size_t times(size_t a, size_t b)
 /* All keys (or values), and all states of n values in a layer, in values. */
 static size_t all_keys(const struct model_config *c, int pages)
 {
-    return times(times((size_t)pages * KV_PAGE, (size_t)(c->kv_heads * c->head_dim)),
+    size_t row = (size_t)c->kv_heads * (size_t)c->head_dim;
+
+    return times(times((size_t)pages * KV_PAGE, row),
                  (size_t)(c->layers - model_n_linear(c)));
 }
 
