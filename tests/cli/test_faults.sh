@@ -86,7 +86,7 @@ mkdir -p "$tmp/c/runs/r/job.ini"
 refused 74 'job.ini: can.t be published' on 3 "$dapo" train "$job"
 fresh
 mkdir -p "$tmp/c/runs" && touch "$tmp/c/runs/r"
-refused 74 'can.t make the folder' on 3 "$dapo" train "$job"
+refused 74 'runs/r is not a folder; set run.dir or run.name to another' on 3 "$dapo" train "$job"
 fresh
 mkdir -p "$tmp/c/runs/r" && touch "$r"
 refused 74 'step-000001.h5.tmp: can.t be created' on 3 "$dapo" train "$job"

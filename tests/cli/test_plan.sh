@@ -85,8 +85,8 @@ has '^trained +3712, an adapter of rank 4 on 15360$'
 has '^learner rank +3.68 MiB'
 has '^rollout rank +1.11 MiB' # 4 * 15,360 + 8 * 3,712 more
 has '^checkpoint +1.04 MiB'   # 12 * 3,712 + 2^20
-fails 78 'rank 17 is over the 16 x 32' "$dapo" plan "$tmp/job.ini" --set lora.rank=17
-ok "$dapo" plan "$tmp/job.ini" --set lora.rank=17 --set lora.targets=q_proj,o_proj
+fails 78 'rank 33 is over the 32 x 32' "$dapo" plan "$tmp/job.ini" --set lora.rank=33
+ok "$dapo" plan "$tmp/job.ini" --set lora.rank=33 --set lora.targets=up_proj,down_proj
 fails 78 '"head" is no matrix' "$dapo" plan "$tmp/job.ini" --set lora.rank=4 \
     --set lora.targets=q_proj,head
 

@@ -10,10 +10,12 @@ dapo=$(realpath "$dapo")
 cd "$tmp/c/in"
 
 # watched NAME ARGUMENTS...: a run of 3 ranks; $tmp/NAME.rss gets "step pid KiB" lines.
+# A step takes long enough to be looked at.
 watched() {
     local run=$1 pid process step=0 now
     on 3 "$dapo" train "$tmp/c/job.ini" --set run.name="$run" --set run.steps="$steps" \
-        --set data.eval= --set rollout.slots=8 "${@:2}" >"$tmp/log" 2>&1 &
+        --set data.eval= --set rollout.slots=8 --set debug.iteration_s=0.004 "${@:2}" \
+        >"$tmp/log" 2>&1 &
     pid=$!
     while kill -0 "$pid" 2>/dev/null; do
         now=$(find "$tmp/c/runs/$run/rollouts" -name 'step-*.h5' 2>/dev/null | wc -l)
