@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -191,20 +192,45 @@ int draft_agree_all(struct draft *d, int rc, struct fault *f)
     return comm_agree_among_all(d->store->comm, d->scope, rc, f);
 }
 
-/* Close the file; after a failure (rc) its disk blocks are given back first, so that
- * closing finds room for what it writes.  If even that fails, HDF5 can't be left in an
- * orderly way: it would crash when MPI ends.  So the job ends here. */
+/* From now on what HDF5 writes into the draft goes nowhere: the descriptors that MPI
+ * holds of it are turned to memory.  Closing writes metadata, and where one rank's
+ * write fails in there, the others wait for it in another of HDF5's barriers for ever.
+ */
+static void divert(const struct draft *d)
+{
+    const char *name = d->tmp ? strrchr(d->tmp, '/') : NULL;
+    int sink = name ? memfd_create("draft", MFD_CLOEXEC) : -1;
+    DIR *list = opendir("/proc/self/fd");
+    struct dirent *e;
+
+    while (sink >= 0 && list && (e = readdir(list))) {
+        int fd = (int)strtol(e->d_name, NULL, 10);
+        char path[4096];
+        ssize_t n = readlinkat(dirfd(list), e->d_name, path, sizeof path - 1);
+        const char *base;
+
+        if (n <= 0 || fd == d->fd)
+            continue;
+        path[n] = '\0';
+        base = strrchr(path, '/');
+        if (base && !strncmp(base, name, strlen(name)))
+            dup3(sink, fd, O_CLOEXEC);
+    }
+    if (list)
+        closedir(list);
+    if (sink >= 0)
+        close(sink);
+}
+
+/* Close the file; after a failure (rc) without writing to it.  If even that fails, HDF5
+ * can't be left in an orderly way: it would crash when MPI ends.  So the job ends here.
+ */
 static void close_file_all(struct draft *d, int rc, const struct fault *f)
 {
     struct h5 *h = &d->h;
-    MPI_Request all;
 
-    if (rc) {
-        if (d->fd >= 0 && ftruncate(d->fd, 0))
-            log_line(LOG_DEBUG, "%s: %s", d->tmp, strerror(errno));
-        MUST(MPI_Ibarrier(comm_mpi_of(d->store->comm, d->scope), &all));
-        comm_finish(&all);
-    }
+    if (rc)
+        divert(d);
     h->bad = false;
     h5_drop(h, 0);
     if (!h->bad)
