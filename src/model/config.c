@@ -1,8 +1,8 @@
 /* config.c - reading config.json and generation_config.json.
  *
  * A key that is absent or null counts as missing.  Only keys that Hugging Face itself
- * gives a default which models rely on may be missing; what would change the arithmetic
- * and is not implemented is refused by name.
+ * gives a default which models rely on may be missing; what asks for other arithmetic
+ * than this model's is refused by name.
  */
 #include <math.h>
 #include <stdio.h>
