@@ -61,6 +61,26 @@ static inline struct rollout *drive_new(struct model *m, const struct rollout_co
     return r;
 }
 
+/* A slice of `n` iterations; *done may be NULL.  False on a fault, after which nothing
+ * moves on: a loop that waits for something ends there. */
+static inline bool drive_slice(struct rollout *r, int n, bool until_finish, int *done)
+{
+    struct fault f = FAULT_INIT;
+    int rc = rollout_slice(r, n, until_finish, done, &f);
+
+    CHECK_OK(rc, &f);
+    return !rc;
+}
+
+/* Run to the end in slices of `n` iterations; no case needs nearly as many as these. */
+static inline void drive_end(struct rollout *r, int n)
+{
+    for (int i = 0; rollout_busy(r) > 0 && i < 10000; i += n)
+        if (!drive_slice(r, n, false, NULL))
+            break;
+    CHECK_INT(rollout_busy(r), 0);
+}
+
 /* Decode to the end and hand the only group back. */
 static inline void drive(struct model *m, const struct rollout_config *c,
                          struct group *g)
@@ -70,11 +90,7 @@ static inline void drive(struct model *m, const struct rollout_config *c,
     int64_t index = g->index;
 
     CHECK_OK(rollout_submit(r, g, &f), &f);
-    while (rollout_busy(r))
-        if (rollout_slice(r, 64, false, NULL, &f)) {
-            CHECK_OK(f.code, &f);
-            break;
-        }
+    drive_end(r, 64);
     CHECK(rollout_take(r, index) == g);
     rollout_free(r);
 }
@@ -90,12 +106,12 @@ static inline struct group *drive_group(int index, int n_prompt, int size)
 }
 
 /* One forward over a whole sequence in an empty cache, and a draw after its last
- * token. */
+ * token; -1 on a fault. */
 static inline int drive_token(struct model *m, struct kv *kv, const int *ids, int n,
                               const struct rollout_config *c, float u, float *logp,
                               struct fault *f)
 {
-    int seq[128] = {0}, pos[128], first[8], out = n - 1, id = -1;
+    int seq[128] = {0}, pos[128], first[8], out = n - 1, id = -1, rc;
     struct attend_rows rows = {n, seq, pos, {KV_PAGE, 8, first, NULL}};
     float *logits;
 
@@ -103,12 +119,13 @@ static inline int drive_token(struct model *m, struct kv *kv, const int *ids, in
         pos[i] = i;
     for (int k = 0; k < 8; k++)
         first[k] = k * KV_PAGE;
-    CHECK_OK(model_step(m, kv, ids, &rows, &out, 1, &logits, f), f);
-    CHECK_OK(model_backend(m)->sample(&id, logp, logits, &u, 1, model_real_vocab(m),
+    rc = model_step(m, kv, ids, &rows, &out, 1, &logits, f);
+    if (!rc)
+        rc = model_backend(m)->sample(&id, logp, logits, &u, 1, model_real_vocab(m),
                                       model_cfg(m)->vocab, &c->sampling,
-                                      c->train_temperature, f),
-             f);
-    return id;
+                                      c->train_temperature, f);
+    CHECK_OK(rc, f);
+    return rc ? -1 : id;
 }
 
 /* Fill a group's members one by one, from the tokens they have, each token from a fresh
@@ -128,12 +145,14 @@ static inline void drive_plainly(struct model *m, const struct rollout_config *c
         for (int t = 0; t < o->n_tokens; t++)
             ids[g->n_prompt + t] = o->ids[t];
         while (o->finish == FINISH_NONE) {
-            float logp,
-                u = random_uniform(c->seed, c->use, (uint32_t)step, (uint32_t)g->index,
-                                   (uint32_t)k, (uint32_t)o->n_tokens);
+            float logp = 0, u = random_uniform(c->seed, c->use, (uint32_t)step,
+                                               (uint32_t)g->index, (uint32_t)k,
+                                               (uint32_t)o->n_tokens);
             int n = g->n_prompt + o->n_tokens;
             int id = drive_token(m, kv, ids, n, c, u, &logp, &f);
 
+            if (id < 0)
+                break;
             ids[n] = id;
             CHECK_OK(completion_add(o, id, logp, &f), &f);
             if (o->n_tokens == c->max_tokens)

@@ -58,8 +58,7 @@ static void interrupted(enum arch arch)
         interrupt(r, 5, first, second);
         run(r, k);
         interrupt(r, 6, second, first);
-        while (rollout_busy(r))
-            run(r, 8);
+        drive_end(r, 8);
         for (int i = 0; i < GROUPS; i++) {
             struct group *g = rollout_take(r, i);
 
@@ -111,8 +110,7 @@ static void new_weights(enum arch arch)
     rollout_begin(r, 5, 9);
     g->index = 0;
     CHECK_OK(rollout_submit(r, g, &f), &f);
-    while (rollout_busy(r))
-        run(r, 8);
+    drive_end(r, 8);
     CHECK(rollout_take(r, 0) == g);
     CHECK(same_group(g, want));
     CHECK_INT(g->policy_version, 8);
@@ -133,8 +131,7 @@ static void new_weights(enum arch arch)
     CHECK_INT(group_tokens(g), group_carried(g));
     rollout_begin(r, 5, 9);
     CHECK_OK(rollout_submit(r, g, &f), &f);
-    while (rollout_busy(r))
-        run(r, 8);
+    drive_end(r, 8);
     CHECK(same_group(g, want));
     group_free(want);
     rollout_free(r);
@@ -158,8 +155,7 @@ static void what_has_ended_is_not_told_again(void)
     int member;
 
     CHECK_OK(rollout_submit(r, g, &f), &f);
-    while (rollout_busy(r))
-        run(r, 8);
+    drive_end(r, 8);
     CHECK(rollout_release(r, 1) == g);
     CHECK(!rollout_next(r, &told, &member));
     CHECK(!rollout_release(r, 1));
