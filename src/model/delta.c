@@ -9,11 +9,6 @@
  */
 #include "model/back.h"
 
-static int value_width(const struct model_config *c)
-{
-    return c->delta.value_heads * c->delta.value_dim;
-}
-
 /* The parts of a row behind the convolution. */
 struct parts {
     float *q, *k, *v;

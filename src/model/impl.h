@@ -50,10 +50,17 @@ struct table {
     size_t values;
 };
 
+/* Values of all value heads in a row. */
+int value_width(const struct model_config *c);
 /* Channels of the convolution: q and k of the key heads, v of the value heads. */
 int mixed_width(const struct model_config *c);
 int table_new(struct table *out, const struct model_config *c, struct fault *f);
 void table_free(struct table *t);
+
+enum { NESTED_NAME = 128 }; /* of a tensor's name and "language_model." */
+/* The other name of a tensor, the model's or an adapter's, in files of a model of
+ * several parts, where the text is one level down; "" where it has no other. */
+void nested_name(char out[NESTED_NAME], const struct model_config *c, const char *name);
 
 /* n floats of backend memory; FAULT_SYSTEM if that is more than there is. */
 int alloc_floats(const struct backend *be, float **out, size_t n, struct fault *f);

@@ -23,7 +23,7 @@ static void carve_softmax(struct acts *a, struct carve *c,
 static void carve_linear(struct acts *a, struct carve *c,
                          const struct model_config *cfg, int rows)
 {
-    int heads = cfg->delta.value_heads, value = heads * cfg->delta.value_dim;
+    int heads = cfg->delta.value_heads, value = value_width(cfg);
 
     a->mixed = carve_floats(c, rows, mixed_width(cfg));
     a->z = carve_floats(c, rows, value);
@@ -78,7 +78,7 @@ void carve_flow(struct flow *w, struct carve *c, const struct model_config *cfg,
     int value = 0, mixed = 0, g;
 
     if (model_n_linear(cfg)) {
-        value = cfg->delta.value_heads * cfg->delta.value_dim;
+        value = value_width(cfg);
         mixed = mixed_width(cfg);
     }
     g = q > value ? q : value;

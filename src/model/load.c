@@ -161,16 +161,6 @@ static int check_shape(const struct st_file *file, const struct st_tensor *e,
         st_path(file), e->name, rows, t->conv ? "1 x " : "", cols);
 }
 
-/* The name of tensor `t` in files that hold other parts than text, too; "" where it has
- * no other. */
-static void nested_name(char out[128], const struct model_tensor *t,
-                        const struct model_config *c)
-{
-    *out = '\0';
-    if (c->arch == ARCH_QWEN35 && !strncmp(t->name, "model.", 6))
-        snprintf(out, 128, "model.language_model.%s", t->name + 6);
-}
-
 /* Tensors that a model may carry without our use for them. */
 static bool ignorable(const char *name, const struct model_config *c)
 {
@@ -193,9 +183,9 @@ static int check_extra(const struct shards *s, const struct table *t,
     int rc = 0;
 
     for (int i = 0; i < t->n; i++) {
-        char other[128];
+        char other[NESTED_NAME];
 
-        nested_name(other, &t->tensors[i], c);
+        nested_name(other, c, t->tensors[i].name);
         json_object_set_new(known, t->tensors[i].name, json_true());
         if (*other)
             json_object_set_new(known, other, json_true());
@@ -235,9 +225,9 @@ static int match(struct place *places, const struct shards *s, const struct tabl
                  const struct model_config *c, const char *dir, struct fault *f)
 {
     for (int i = 0; i < t->n; i++) {
-        char other[128];
+        char other[NESTED_NAME];
 
-        nested_name(other, &t->tensors[i], c);
+        nested_name(other, c, t->tensors[i].name);
         if (place(&places[i], s, t->tensors[i].name, f) ||
             (*other && place(&places[i], s, other, f)))
             return f->code;

@@ -169,27 +169,15 @@ static int check_same(const struct model *m, const char *dir, struct fault *f)
     return 0;
 }
 
-/* The name of tensor `t` in an adapter that was trained on the model with vision, whose
- * text part is one level down; "" where there is no other name. */
-static void nested_name(char out[160], const struct model *m,
-                        const struct model_tensor *t)
-{
-    static const char text[] = LORA_PREFIX "model.";
-    size_t n = sizeof text - 1;
-
-    *out = '\0';
-    if (m->cfg.arch == ARCH_QWEN35 && !strncmp(t->name, text, n))
-        snprintf(out, 160, "%slanguage_model.%s", text, t->name + n);
-}
-
+/* Adapters that were trained on the model with vision have its names. */
 static const struct st_tensor *find_tensor(const struct st_file *s,
                                            const struct model *m,
                                            const struct model_tensor *t)
 {
     const struct st_tensor *e = st_find(s, t->name);
-    char other[160];
+    char other[NESTED_NAME];
 
-    nested_name(other, m, t);
+    nested_name(other, &m->cfg, t->name);
     return e || !*other ? e : st_find(s, other);
 }
 

@@ -1,6 +1,7 @@
 /* table.c - which tensors a configuration has, their names and shapes. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/impl.h"
 
@@ -61,11 +62,14 @@ bool slot_adapts(enum slot s)
     return slot_rows[s].rows != ONE && s != CONV;
 }
 
+int value_width(const struct model_config *c)
+{
+    return c->delta.value_heads * c->delta.value_dim;
+}
+
 int mixed_width(const struct model_config *c)
 {
-    const struct delta_heads *d = &c->delta;
-
-    return 2 * d->key_heads * d->key_dim + d->value_heads * d->value_dim;
+    return 2 * c->delta.key_heads * c->delta.key_dim + value_width(c);
 }
 
 static int width_of(const struct model_config *c, enum width w)
@@ -88,7 +92,7 @@ static int width_of(const struct model_config *c, enum width w)
     case MIXED:
         return mixed_width(c);
     case VALUE:
-        return c->delta.value_heads * c->delta.value_dim;
+        return value_width(c);
     case VALUES:
         return c->delta.value_heads;
     case TAPS:
@@ -184,6 +188,18 @@ void table_free(struct table *t)
     free(t->tensors);
     free(t->slots);
     *t = (struct table){0};
+}
+
+void nested_name(char out[NESTED_NAME], const struct model_config *c, const char *name)
+{
+    static const char adapter[] = LORA_PREFIX, text[] = "model.";
+    size_t n = strncmp(name, adapter, sizeof adapter - 1) ? 0 : sizeof adapter - 1;
+
+    *out = '\0';
+    if (c->arch != ARCH_QWEN35 || strncmp(name + n, text, sizeof text - 1) != 0)
+        return;
+    n += sizeof text - 1;
+    snprintf(out, NESTED_NAME, "%.*slanguage_model.%s", (int)n, name, name + n);
 }
 
 size_t model_count(const struct model_config *c)
