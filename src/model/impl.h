@@ -57,6 +57,9 @@ int mixed_width(const struct model_config *c);
 int table_new(struct table *out, const struct model_config *c, struct fault *f);
 void table_free(struct table *t);
 
+/* The shape of a tensor in files; returns how many dimensions, 1 to 3. */
+int tensor_dims(size_t dims[3], const struct model_tensor *t);
+
 enum { NESTED_NAME = 128 }; /* of a tensor's name and "language_model." */
 /* The other name of a tensor, the model's or an adapter's, in files of a model of
  * several parts, where the text is one level down; "" where it has no other. */

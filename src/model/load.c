@@ -143,22 +143,19 @@ struct place {
 static int check_shape(const struct st_file *file, const struct st_tensor *e,
                        const struct model_tensor *t, struct fault *f)
 {
-    size_t rows = (size_t)t->rows, cols = (size_t)t->cols;
-    const size_t *d = e->dims;
+    size_t want[3];
+    int n = tensor_dims(want, t);
 
-    if (t->vector ? e->n_dims == 1 && d[0] == cols
-        : t->conv ? e->n_dims == 3 && d[0] == rows && d[1] == 1 && d[2] == cols
-                  : e->n_dims == 2 && d[0] == rows && d[1] == cols)
+    if (e->n_dims == n && !memcmp(e->dims, want, (size_t)n * sizeof *want))
         return 0;
     if (t->vector)
-        return fault_set(
-            f, FAULT_DATA,
-            "%s: tensor \"%s\" is not a vector of %zu, as config.json says",
-            st_path(file), e->name, cols);
+        return fault_set(f, FAULT_DATA,
+                         "%s: tensor \"%s\" is not a vector of %d, as config.json says",
+                         st_path(file), e->name, t->cols);
     return fault_set(
         f, FAULT_DATA,
-        "%s: tensor \"%s\" is not a matrix of %zu x %s%zu, as config.json says",
-        st_path(file), e->name, rows, t->conv ? "1 x " : "", cols);
+        "%s: tensor \"%s\" is not a matrix of %d x %s%d, as config.json says",
+        st_path(file), e->name, t->rows, t->conv ? "1 x " : "", t->cols);
 }
 
 /* Tensors that a model may carry without our use for them. */

@@ -156,19 +156,8 @@ int weights_save(const struct model *m, const float *params, const char *dir, bo
     for (int i = 0; i < tab->n; i++) {
         const struct model_tensor *x = &tab->tensors[i];
 
-        t[i] = (struct st_source){
-            .name = x->name, .n_dims = 2, .values = params + x->first};
-        t[i].dims[0] = (size_t)x->rows;
-        t[i].dims[1] = (size_t)x->cols;
-        if (x->vector) {
-            t[i].n_dims = 1;
-            t[i].dims[0] = (size_t)x->cols;
-        }
-        if (x->conv) {
-            t[i].n_dims = 3;
-            t[i].dims[1] = 1;
-            t[i].dims[2] = (size_t)x->cols;
-        }
+        t[i] = (struct st_source){.name = x->name, .values = params + x->first};
+        t[i].n_dims = tensor_dims(t[i].dims, x);
     }
     rc = shards_write(m, t, dir, bf16, shard_bytes, f);
     free(t);

@@ -190,6 +190,18 @@ void table_free(struct table *t)
     *t = (struct table){0};
 }
 
+int tensor_dims(size_t dims[3], const struct model_tensor *t)
+{
+    int n = 0;
+
+    if (!t->vector)
+        dims[n++] = (size_t)t->rows;
+    if (t->conv)
+        dims[n++] = 1;
+    dims[n++] = (size_t)t->cols;
+    return n;
+}
+
 void nested_name(char out[NESTED_NAME], const struct model_config *c, const char *name)
 {
     static const char adapter[] = LORA_PREFIX, text[] = "model.";
