@@ -36,6 +36,28 @@ int64_t step_of_name(const char *name)
     return digits > 6 && name[0] == '0' ? -1 : step;
 }
 
+int64_t latest_names(const char *path, bool *there)
+{
+    struct fault why = FAULT_INIT;
+    struct bytes text = {0};
+    int64_t step = -1;
+
+    *there = !file_read(path, 64, &text, &why);
+    if (*there) {
+        text.data[strcspn(text.data, "\n")] = '\0';
+        step = step_of_name(text.data);
+    }
+    bytes_free(&text);
+    return step;
+}
+
+bool is_tmp(const char *name)
+{
+    size_t n = strlen(name), k = sizeof TMP_SUFFIX - 1;
+
+    return n > k && strcmp(name + n - k, TMP_SUFFIX) == 0;
+}
+
 char *step_path(const char *folder, int64_t step, struct fault *f)
 {
     struct bytes b = {0};

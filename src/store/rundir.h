@@ -46,6 +46,11 @@ struct store {
 
 /* The step of a file name "step-NNNNNN.h5"; -1 for any other name. */
 int64_t step_of_name(const char *name);
+/* The step that a file as checkpoints/latest names; -1 if none, or if it can't be read:
+ * then it isn't *there. */
+int64_t latest_names(const char *path, bool *there);
+/* Whether a file of this name is one being written. */
+bool is_tmp(const char *name);
 /* "FOLDER/step-NNNNNN.h5" in a new string. */
 char *step_path(const char *folder, int64_t step, struct fault *f);
 /* FAULT_DATA if a file that holds this step is called as one of another step is. */

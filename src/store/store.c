@@ -21,20 +21,13 @@
 #define SIGNATURE 128            /* bytes of DIR/lock at most */
 #define CALL ((size_t)1 << 30)   /* bytes in one call: MPI counts are int */
 
-static bool ends_in_tmp(const char *name)
-{
-    size_t n = strlen(name), k = sizeof TMP_SUFFIX - 1;
-
-    return n > k && strcmp(name + n - k, TMP_SUFFIX) == 0;
-}
-
 /* Remove what a killed run left half written. */
 static void sweep(const char *folder)
 {
     DIR *d = opendir(folder);
 
     for (struct dirent *e; d && (e = readdir(d));)
-        if (ends_in_tmp(e->d_name) && unlinkat(dirfd(d), e->d_name, 0) == 0)
+        if (is_tmp(e->d_name) && unlinkat(dirfd(d), e->d_name, 0) == 0)
             log0_line(LOG_INFO, "removed %s/%s, left by a killed run", folder,
                       e->d_name);
     if (d)
@@ -200,16 +193,11 @@ static int64_t read_latest(const struct store *s)
 {
     struct fault why = FAULT_INIT;
     char *path = path_join(s->checkpoints, "latest", &why);
-    struct bytes text = {0};
-    int64_t step = -1;
+    bool there = false;
+    int64_t step = path ? latest_names(path, &there) : -1;
 
-    if (path && !file_read(path, 64, &text, &why)) {
-        text.data[strcspn(text.data, "\n")] = '\0';
-        step = step_of_name(text.data);
-        if (step < 0)
-            log0_line(LOG_WARN, "%s: doesn't name a checkpoint", path);
-    }
-    bytes_free(&text);
+    if (there && step < 0)
+        log0_line(LOG_WARN, "%s: doesn't name a checkpoint", path);
     free(path);
     return step;
 }

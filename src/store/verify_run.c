@@ -154,6 +154,7 @@ static int check_newest(struct check *c, const struct inspect_run *r)
         c->moving = false;
         if ((rc = inspect_list(&now, c->dir, c->f)))
             return rc;
+        c->all += now.n_checkpoints;
         rc = check_checkpoints(c, &now);
         inspect_run_free(&now);
     }
@@ -164,22 +165,20 @@ static int check_newest(struct check *c, const struct inspect_run *r)
 static int check_latest(struct check *c, const struct inspect_run *r)
 {
     static const char file[] = "checkpoints/latest";
-    struct fault why = FAULT_INIT;
-    struct bytes text = {0};
     char *path = path_join(c->dir, file, c->f);
-    int64_t named = -1;
+    bool there;
+    int64_t named = path ? latest_names(path, &there) : -1;
     int rc = path ? 0 : c->f->code;
 
-    if (!rc && !file_read(path, 64, &text, &why)) {
-        text.data[strcspn(text.data, "\n")] = '\0';
-        named = step_of_name(text.data);
-    }
     if (!rc && named == c->out->resumes && named >= 0)
         rc = find(c, INSPECT_OK, file, "%s", "");
-    else if (!rc && (named >= 0 || r->n_checkpoints))
-        rc = find(c, INSPECT_WARNING, file, "names %s, not the newest whole checkpoint",
-                  named < 0 ? "none" : text.data);
-    bytes_free(&text);
+    else if (!rc && named >= 0)
+        rc =
+            find(c, INSPECT_WARNING, file,
+                 "names step-%06" PRId64 ".h5, not the newest whole checkpoint", named);
+    else if (!rc && r->n_checkpoints)
+        rc = find(c, INSPECT_WARNING, file,
+                  "names none, not the newest whole checkpoint");
     free(path);
     return rc;
 }
@@ -263,10 +262,9 @@ static int check_leftovers(struct check *c, const char *folder)
     int rc = path ? 0 : c->f->code;
 
     for (struct dirent *e; d && !rc && (e = readdir(d));) {
-        size_t n = strlen(e->d_name), k = sizeof TMP_SUFFIX - 1;
         char file[64];
 
-        if (n <= k || strcmp(e->d_name + n - k, TMP_SUFFIX))
+        if (!is_tmp(e->d_name))
             continue;
         snprintf(file, sizeof file, "%s/%.40s", folder, e->d_name);
         rc = find(c, INSPECT_WARNING, file,
